@@ -1,0 +1,284 @@
+"""All talk with git: one environment, bytes in, bytes out, errors that name the call.
+
+Plumbing only, so that no configuration of the user's (colour, pagers, external diffs,
+replace refs) changes what is read. The environment is GIT-CASES' rule 2: what git gave a
+hook (index, quarantine) is kept; nothing here writes to the user's index, refs or objects.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from typing import IO, NamedTuple
+
+from guard.errors import UnreadableError, UsageError
+
+MINIMUM_VERSION = (2, 31)
+
+PLUMBING_ENV = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C.UTF-8",
+}
+#: They contradict GIT_LITERAL_PATHSPECS, and git refuses to start with both.
+PATHSPEC_VARIABLES = ("GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
+
+
+def text_of(path: bytes) -> str:
+    """Return a path of git's as text, reversibly."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(path: str) -> bytes:
+    """Return the bytes that `text_of` made this text from."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+class Completed(NamedTuple):
+    """A finished call of git."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+class GitObject(NamedTuple):
+    """One object of the repository."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+class ObjectReader:
+    """Reads objects through one ``git cat-file --batch`` that stays open."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._process is None:
+            self._process = self._repo.start("cat-file", "--batch")
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        return stdin, stdout
+
+    def read(self, spec: bytes | str) -> GitObject | None:
+        """Return the object that ``spec`` names (an id, ``REV:path``, ``:path``), or None."""
+        name = spec if isinstance(spec, bytes) else spec.encode()
+        if b"\n" in name:
+            return None
+        stdin, stdout = self._pipes()
+        try:
+            stdin.write(name + b"\n")
+            stdin.flush()
+            header = stdout.readline()
+            return _object_after(header, stdout, name)
+        except (BrokenPipeError, OSError) as error:
+            raise UnreadableError(f"git cat-file ended while reading {text_of(name)}") from error
+
+    def read_many(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """Return id → content of the blobs named; raises where one is missing."""
+        found: dict[str, bytes] = {}
+        for oid in dict.fromkeys(oids):
+            item = self.read(oid)
+            if item is None:
+                raise UnreadableError(
+                    f"object {oid} is missing (a partial or shallow clone?)", "git fetch --refetch"
+                )
+            found[oid] = item.data
+        return found
+
+    def close(self) -> None:
+        """End the process behind the reader."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        process.wait()
+
+
+def _object_after(header: bytes, stdout: IO[bytes], name: bytes) -> GitObject | None:
+    if header.endswith((b" missing\n", b" ambiguous\n")):
+        return None
+    parts = header.split()
+    if len(parts) != 3:
+        raise UnreadableError(f"git cannot read {text_of(name)}: {text_of(header.strip())}")
+    data = stdout.read(int(parts[2]))
+    stdout.read(1)
+    return GitObject(parts[0].decode(), parts[1].decode(), data)
+
+
+class Repo:
+    """One repository, as found once at the start; every path is absolute."""
+
+    def __init__(self, root: str, git_dir: str, common_dir: str, object_format: str) -> None:
+        self.root = root
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.object_format = object_format
+        self.objects = ObjectReader(self)
+        self._scratch = ""
+        self._env = {k: v for k, v in os.environ.items() if k not in PATHSPEC_VARIABLES}
+        self._env.update(PLUMBING_ENV, GIT_DIR=git_dir)
+        if root:
+            self._env["GIT_WORK_TREE"] = root
+        if "GIT_INDEX_FILE" in self._env:
+            self._env["GIT_INDEX_FILE"] = os.path.abspath(self._env["GIT_INDEX_FILE"])
+
+    @property
+    def empty_tree(self) -> str:
+        """Id of the empty tree in this repository's object format."""
+        import hashlib
+
+        return hashlib.new(self.object_format, b"tree 0\0").hexdigest()
+
+    @property
+    def zero(self) -> str:
+        """The id that git gives for 'no object'."""
+        return "0" * (64 if self.object_format == "sha256" else 40)
+
+    @property
+    def index_file(self) -> str:
+        """The index that git gave the hook, else the repository's own."""
+        return self._env.get("GIT_INDEX_FILE") or os.path.join(self.git_dir, "index")
+
+    def run(
+        self,
+        *args: str | bytes,
+        input: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        ok: tuple[int, ...] | None = (0,),
+    ) -> Completed:
+        """Run git to its end. Raises `UnreadableError` where its code isn't in ``ok``."""
+        try:
+            done = subprocess.run(
+                ("git", *args),
+                input=input,
+                stdin=subprocess.DEVNULL if input is None else None,
+                capture_output=True,
+                env={**self._env, **env} if env else self._env,
+                cwd=self.root or self.git_dir,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
+        if ok is not None and done.returncode not in ok:
+            raise UnreadableError(_failure(args, done.returncode, done.stderr))
+        return Completed(done.returncode, done.stdout, done.stderr)
+
+    def out(
+        self,
+        *args: str | bytes,
+        input: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Run git and return what it printed."""
+        return self.run(*args, input=input, env=env).out
+
+    def start(self, *args: str) -> subprocess.Popen[bytes]:
+        """Start a git process that is talked to through its pipes."""
+        return subprocess.Popen(
+            ("git", *args),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self._env,
+            cwd=self.root or self.git_dir,
+        )
+
+    def resolve(self, rev: str) -> str | None:
+        """Return the full id that ``rev`` names, or None."""
+        done = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", rev, ok=None)
+        return done.out.decode().strip() if done.code == 0 else None
+
+    def use_scratch(self) -> None:
+        """From here on write objects to a scratch store, with the repository's as alternate.
+
+        A snapshot then leaves nothing behind in the user's store (RECIPES: Snapshot).
+        """
+        if self._scratch:
+            return
+        import tempfile
+
+        self.objects.close()
+        real = self._env.get("GIT_OBJECT_DIRECTORY") or os.path.join(self.common_dir, "objects")
+        others = self._env.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        self._scratch = tempfile.mkdtemp(prefix="guard-objects-")
+        self._env["GIT_OBJECT_DIRECTORY"] = self._scratch
+        self._env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(
+            [_quoted_store(os.path.abspath(real)), *([others] if others else [])]
+        )
+
+    def close(self) -> None:
+        """End helper processes and remove the scratch store."""
+        self.objects.close()
+        if self._scratch:
+            import shutil
+
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch = ""
+
+    def __enter__(self) -> Repo:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _quoted_store(path: str) -> str:
+    if os.pathsep not in path and not path.startswith('"'):
+        return path
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _failure(args: tuple[str | bytes, ...], code: int, stderr: bytes) -> str:
+    call = " ".join(a if isinstance(a, str) else text_of(a) for a in args[:6])
+    said = text_of(stderr.strip()).splitlines()
+    return f"git {call} ended in {code}: {said[-1] if said else 'it said nothing'}"
+
+
+def find_repo(start: str | None = None) -> Repo:
+    """Find the repository around ``start`` (default: the working folder).
+
+    Raises `UsageError` outside a repository, where git refuses it, or without git.
+    """
+    env = {**os.environ, "LC_ALL": "C.UTF-8"}
+    call = ["git", "rev-parse", "--show-object-format", "--is-bare-repository"]
+    call += ["--path-format=absolute", "--git-dir", "--git-common-dir"]
+    try:
+        done = subprocess.run(call, capture_output=True, cwd=start, env=env, check=False)
+    except FileNotFoundError as error:
+        raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
+    except NotADirectoryError as error:
+        raise UsageError(f"{start} is not a folder") from error
+    lines = os.fsdecode(done.stdout).splitlines()
+    if done.returncode or len(lines) != 4:
+        raise _no_repository(done.stderr, start)
+    object_format, bare, git_dir, common_dir = lines
+    root = "" if bare == "true" else _top_level(start, env)
+    return Repo(root, git_dir, common_dir, object_format)
+
+
+def _top_level(start: str | None, env: Mapping[str, str]) -> str:
+    call = ["git", "rev-parse", "--path-format=absolute", "--show-toplevel"]
+    done = subprocess.run(call, capture_output=True, cwd=start, env=env, check=False)
+    if done.returncode:
+        raise _no_repository(done.stderr, start)
+    return os.fsdecode(done.stdout).removesuffix("\n")
+
+
+def _no_repository(stderr: bytes, start: str | None) -> UsageError:
+    said = text_of(stderr.strip())
+    if "not a git repository" in said:
+        return UsageError(f"{start or os.getcwd()} is not in a git repository", "git init")
+    if "path-format" in said or "show-object-format" in said:
+        return UsageError("this git is too old: guard needs git 2.31 or newer", "git --version")
+    return UsageError(f"git refuses this repository: {said}")

@@ -1,0 +1,95 @@
+"""Globs as DESIGN section 4 defines them, translated to one regex over git's bytes paths.
+
+Anchored at the repository's root; ``*`` and ``?`` don't cross ``/``, ``**`` does; ``[ab]`` is
+a class; a name without wildcards matches itself and all below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+Matcher = Callable[[bytes], bool]
+
+WILDCARDS = frozenset("*?[")
+
+
+def compile_globs(globs: Iterable[str]) -> Matcher:
+    """Return a test of a path against any of the globs."""
+    pattern = _regex(tuple(globs))
+    if pattern is None:
+        return lambda path: False
+    match = pattern.match
+    return lambda path: match(path) is not None
+
+
+@lru_cache(maxsize=512)
+def _regex(globs: tuple[str, ...]) -> re.Pattern[bytes] | None:
+    if not globs:
+        return None
+    return re.compile(b"|".join(b"(?:" + translate(glob) + b")" for glob in globs), re.DOTALL)
+
+
+def translate(glob: str) -> bytes:
+    """Return the regex of one glob, anchored at both ends."""
+    text = glob.removeprefix("./").rstrip("/") if glob not in ("", "/") else ""
+    if not text or text == ".":
+        return b".*\\Z"
+    if not WILDCARDS.intersection(text):
+        return re.escape(_encoded(text)) + b"(?:/.*)?\\Z"
+    return _translated(text) + b"\\Z"
+
+
+def _translated(text: str) -> bytes:
+    parts: list[bytes] = []
+    position = 0
+    while position < len(text):
+        if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
+            parts.append(b"(?:.*/)?")
+            position += 3
+        elif text.startswith("**", position):
+            parts.append(b".*")
+            position += 2
+        elif text[position] == "*":
+            parts.append(b"[^/]*")
+            position += 1
+        elif text[position] == "?":
+            parts.append(b"[^/]")
+            position += 1
+        elif text[position] == "[" and (end := _class_end(text, position)):
+            parts.append(_character_class(text[position + 1 : end]))
+            position = end + 1
+        else:
+            parts.append(re.escape(_encoded(text[position])))
+            position += 1
+    return b"".join(parts)
+
+
+def _class_end(text: str, start: int) -> int:
+    first = start + 2 if text[start + 1 : start + 2] in ("!", "^") else start + 1
+    return max(text.find("]", first + 1), 0)
+
+
+def _character_class(inside: str) -> bytes:
+    negated = inside[0] in "!^"
+    members = inside[1:] if negated else inside
+    escaped = _encoded(members).replace(b"\\", b"\\\\").replace(b"]", b"\\]").replace(b"[", b"\\[")
+    return (b"[^/" if negated else b"(?!/)[") + escaped.replace(b"^", b"\\^") + b"]"
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def literal_prefix(glob: str) -> str:
+    """Return the deepest folder (or the name itself) that holds all that the glob matches."""
+    text = glob.removeprefix("./").rstrip("/")
+    if not WILDCARDS.intersection(text):
+        return text
+    fixed: list[str] = []
+    for part in text.split("/"):
+        if WILDCARDS.intersection(part):
+            break
+        fixed.append(part)
+    return "/".join(fixed)

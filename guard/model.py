@@ -1,0 +1,325 @@
+"""The nouns of the domain: plain, immutable data that crosses module boundaries.
+
+NamedTuples, not dataclasses: the hooks import this on every commit (DESIGN section 11).
+Imports nothing of ours. Paths of the repository are ``bytes`` in git's own plumbing and
+``str`` with surrogate escapes everywhere a person or a file format meets them
+(`guard.git.text_of` and `bytes_of` convert).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+# Verdicts of a trial and of a case (DESIGN section 5).
+PASS: Final = "PASS"
+FAIL: Final = "FAIL"
+ERROR: Final = "ERROR"
+SKIP: Final = "SKIP"
+BLOCKED: Final = "BLOCKED"
+STALE: Final = "STALE"
+TAINTED: Final = "TAINTED"
+UNGRADED: Final = "UNGRADED"
+XFAIL: Final = "XFAIL"
+# Of a case alone.
+XPASS: Final = "XPASS"
+INCONCLUSIVE: Final = "INCONCLUSIVE"
+OWED: Final = "OWED"
+NOT_TESTED: Final = "NOT_TESTED"
+# Of a proof alone (DESIGN section 7).
+PROVEN: Final = "PROVEN"
+PENDING: Final = "PENDING"
+VACUOUS: Final = "VACUOUS"
+WRONG_REASON: Final = "WRONG_REASON"
+BROKEN_NOW: Final = "BROKEN_NOW"
+DEGENERATE: Final = "DEGENERATE"
+UNPROTECTED: Final = "UNPROTECTED"
+RETIRED: Final = "RETIRED"
+
+#: Score keys that the engine itself writes; no baseline excuses them.
+TIMEOUT_KEY: Final = "timeout"
+ORPHANS_KEY: Final = "orphans"
+
+
+class Policy(NamedTuple):
+    """How many trials a case gets, and what they must show."""
+
+    gate: str | None = None
+    """Name of a sequential gate (`guard.gates`), or None for fixed trials."""
+    trials: int | None = None
+    """Number of fixed trials; None with a gate."""
+    min_pass_rate: float = 1.0
+    """Share of the fixed trials that must pass."""
+    timeout: float = 300.0
+    """Seconds that one trial may take."""
+
+
+class Agent(NamedTuple):
+    """What is guarded: a skill, a prompt folder, a program."""
+
+    name: str
+    paths: tuple[str, ...] = ()
+    """Globs; a change there changes the agent."""
+    target: str = ""
+    options: Mapping[str, Any] = {}
+    workspace: str = ""
+    """Folder of the repository that a trial gets a copy of; empty for the root."""
+    cases: tuple[str, ...] = ()
+    """Globs of its case files; never part of its own paths."""
+    depends: tuple[str, ...] = ()
+    evaluators: tuple[str, ...] = ()
+    always: Mapping[str, Any] = {}
+    """Expectations that hold in every case."""
+    prerequisites: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """Names of variables passed into trials; their values are redacted."""
+    python: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = {}
+    """Case keys that hold where a case doesn't state them (its own over ``defaults:``)."""
+    deterministic: bool | None = None
+    """None: as the target says."""
+    paid: bool | None = None
+    max_age: str | None = None
+    claims: tuple[Any, ...] = ()
+    seams: tuple[Any, ...] = ()
+    tests: tuple[str, ...] = ()
+    price: Mapping[str, Any] = {}
+    line: int = 0
+    """Line of guard.yaml where it is declared; 0 for a plugin's."""
+    origin: str = "guard.yaml"
+    """guard.yaml, or the name of the plugin that contributed it."""
+
+
+class Case(NamedTuple):
+    """One known situation with a known correct outcome, written down before any run."""
+
+    id: str
+    agent: str
+    path: str
+    """The file it stands in, from the repository's root."""
+    utterance: str = ""
+    input: Mapping[str, Any] = {}
+    turns: tuple[str, ...] = ()
+    """Further user messages."""
+    given: Mapping[str, Any] = {}
+    """Path in the workspace → text, or ``{"from": fixture}``."""
+    preconditions: tuple[Mapping[str, Any], ...] = ()
+    expected: Mapping[str, Any] = {}
+    """Its own expectations; the agent's ``always`` are joined by the engine."""
+    expected_baseline: tuple[Mapping[str, Any], ...] = ()
+    counter_examples: tuple[Mapping[str, Any], ...] = ()
+    policy: Policy = Policy()
+    prerequisites: tuple[str, ...] = ()
+    blocked_when_stdout_contains: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = {}
+    """The keys of the evidence contract: type, evidence_class, supports_claims, seams,
+    real_world, required, must_exercise."""
+    body: str = ""
+    """The prose below the front matter."""
+    blob: str = ""
+    """Git's id of the file's content."""
+    lines: Mapping[str, int] = {}
+    """Dotted key → line of the file, for messages."""
+
+
+class ToolCall(NamedTuple):
+    """One use of a tool by the agent."""
+
+    name: str
+    input: Mapping[str, Any] = {}
+    result: str = ""
+
+
+class FileChange(NamedTuple):
+    """One path of the workspace that differs after the trial."""
+
+    path: str
+    """From the workspace's root, surrogate-escaped."""
+    status: str
+    """A added, D deleted, M content, T type or mode."""
+    insertions: int = 0
+    deletions: int = 0
+
+
+class Observation(NamedTuple):
+    """What a trial left behind. None means: the target can't tell (never zero)."""
+
+    reply: str = ""
+    stdout: str = ""
+    stderr: str = ""
+    exit_status: int | None = None
+    output: Any = None
+    """Structured output, where there is one."""
+    facts: Mapping[str, Any] = {}
+    """Flat name → JSON value, set by the target."""
+    changes: tuple[FileChange, ...] = ()
+    """Filled in by the engine, from the workspace."""
+    tool_calls: tuple[ToolCall, ...] | None = None
+    permission_denials: tuple[str, ...] | None = None
+    cost_usd: float | None = None
+    tokens: Mapping[str, int] | None = None
+    turns: int | None = None
+    seconds: float = 0.0
+    """Wall time; filled in by the engine."""
+    model: str | None = None
+    program: str | None = None
+    """Name and version of the program that was driven."""
+    loaded: bool | None = None
+    """Whether the agent under test was loaded."""
+    used: bool | None = None
+    response_ids: tuple[str, ...] = ()
+    """The provider's ids; the same one in two trials is an ERROR."""
+    argv: tuple[str, ...] = ()
+    workspace: str = ""
+    """Folder on disk; exists only while evaluators run. Filled in by the engine."""
+    repo: str = ""
+    """``{repo}`` for checkers; exists only while evaluators run. Filled in by the engine."""
+
+
+class Score(NamedTuple):
+    """One key, a value from 0 to 1, a reason in words."""
+
+    key: str
+    value: float
+    reason: str = ""
+
+
+class TrialResult(NamedTuple):
+    """One trial, graded."""
+
+    case: str
+    number: int
+    """From 1; a gate reads outcomes in this order."""
+    verdict: str
+    scores: tuple[Score, ...] = ()
+    reason: str = ""
+    observation: Observation = Observation()
+    orphan_pids: tuple[int, ...] = ()
+    trial_id: str = ""
+    started: str = ""
+    """UTC, ISO 8601."""
+    workspace_before: str = ""
+    """Digest of the workspace when the target started."""
+    workspace_after: str = ""
+    diff: str = ""
+    """What changed, as a bounded unified diff."""
+    isolation: str = ""
+    """How the trial was kept apart, in words."""
+    failing: tuple[str, ...] = ()
+    """Keys below 1."""
+    excused: tuple[str, ...] = ()
+    """Failing keys that a baseline excused."""
+
+
+class CaseResult(NamedTuple):
+    """One case, judged over its trials."""
+
+    case: str
+    agent: str
+    verdict: str
+    trials: tuple[TrialResult, ...] = ()
+    reason: str = ""
+    affected_by: tuple[str, ...] = ()
+    confirmed: bool = False
+    """Whether a FAIL was confirmed by a second, fresh gate."""
+    receipt: str = ""
+    """Digest of the receipt that answers it, whether made now or found."""
+    reused: str = ""
+    """Date of the receipt where one answered and nothing was run."""
+    path: str = ""
+    seconds: float = 0.0
+    cost_usd: float | None = None
+    evidence_class: str = ""
+    evidence_disqualifiers: tuple[str, ...] = ()
+    planned: int = 0
+    """Trials that the policy asks for at most."""
+    recorded_passed: int = 0
+    recorded_trials: int = 0
+    """Counts of a receipt, where its trials' texts are no longer kept."""
+
+    @property
+    def graded(self) -> tuple[TrialResult, ...]:
+        """The trials that count towards the rate."""
+        return tuple(t for t in self.trials if t.verdict in (PASS, FAIL, XFAIL))
+
+    @property
+    def passed(self) -> int:
+        """How many graded trials passed (an excused failure counts)."""
+        if not self.trials:
+            return self.recorded_passed
+        return sum(t.verdict in (PASS, XFAIL) for t in self.graded)
+
+    @property
+    def count(self) -> int:
+        """How many trials were graded."""
+        return len(self.graded) if self.trials else self.recorded_trials
+
+
+class Side(NamedTuple):
+    """One side of a proof: how many trials passed on it."""
+
+    passed: int
+    trials: int
+
+
+class ProofResult(NamedTuple):
+    """The verdict on one record of regressions.json."""
+
+    id: str
+    agent: str
+    case: str
+    verdict: str
+    state: str = ""
+    """Which broken state decided: live, pinned, branch, capsule, revision, patch, command."""
+    before: Side | None = None
+    after: Side | None = None
+    p_value: float | None = None
+    reason: str = ""
+    hint: str = ""
+    before_result: CaseResult | None = None
+    after_result: CaseResult | None = None
+
+
+class Violation(NamedTuple):
+    """One rule, broken; or, where ``warning`` is set, nearly so."""
+
+    rule: str
+    message: str
+    """What is refused, in one sentence."""
+    agent: str = ""
+    paths: tuple[str, ...] = ()
+    commit: str = ""
+    """Abbreviated id and subject where it was found in a range."""
+    hint: tuple[str, ...] = ()
+    """Commands that mend it, ready to paste, in order."""
+    detail: tuple[str, ...] = ()
+    """Further lines: the likely cause first."""
+    warning: bool = False
+
+
+class Report(NamedTuple):
+    """Everything one command established: what the report formats write."""
+
+    command: str
+    run_id: str = ""
+    started: str = ""
+    finished: str = ""
+    live: bool = True
+    sha: str = ""
+    ref: str = ""
+    tree: str = ""
+    at: str = ""
+    """What was under test: worktree, index, or a revision."""
+    strict: bool = False
+    report_only: bool = False
+    cases: tuple[CaseResult, ...] = ()
+    regressions: tuple[ProofResult, ...] = ()
+    rules: tuple[Violation, ...] = ()
+    exempt: tuple[str, ...] = ()
+    """Exempted commits, each with its reason."""
+    not_established: tuple[str, ...] = ()
+    """What can't be known from this run, a sentence each."""
+    notes: tuple[str, ...] = ()
+    """Shown, and changes nothing."""
+    exit_code: int = 0

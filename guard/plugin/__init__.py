@@ -1,0 +1,49 @@
+"""The plugin API: all that an adapter imports.
+
+A plugin is a module (or any object) with functions marked ``@hookimpl`` and named as in
+`guard.plugin.spec`. Distributions name it in the entry-point group ``guard``; a repository
+names its own file in guard.yaml under ``plugins``.
+"""
+
+from __future__ import annotations
+
+from guard.errors import Blocked, Skip, TargetError
+from guard.model import Agent, Case, FileChange, Observation, Policy, Score, ToolCall
+from guard.plugin.api import (
+    Evaluator,
+    Expectations,
+    Fingerprint,
+    Finished,
+    Option,
+    Prerequisite,
+    Substitute,
+    Target,
+    Trial,
+    evaluator,
+)
+from guard.plugin.markers import hookimpl, hookspec
+
+__all__ = [
+    "Agent",
+    "Blocked",
+    "Case",
+    "Evaluator",
+    "Expectations",
+    "FileChange",
+    "Fingerprint",
+    "Finished",
+    "Observation",
+    "Option",
+    "Policy",
+    "Prerequisite",
+    "Score",
+    "Skip",
+    "Substitute",
+    "Target",
+    "TargetError",
+    "ToolCall",
+    "Trial",
+    "evaluator",
+    "hookimpl",
+    "hookspec",
+]

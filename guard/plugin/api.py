@@ -1,0 +1,166 @@
+"""What plugins hand to guard and get from it: targets, evaluators, prerequisites, trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from guard.model import Observation, Score
+
+
+class Option(NamedTuple):
+    """One key of an agent's ``options`` that a target understands."""
+
+    name: str
+    kind: str
+    """text, integer, number, boolean, texts (a list), mapping, or any."""
+    default: Any = None
+    help: str = ""
+    required: bool = False
+
+
+class Substitute(NamedTuple):
+    """Something a target doesn't run for real, and why. Only storage may be substituted."""
+
+    what: str
+    why: str
+
+
+class Fingerprint(NamedTuple):
+    """What a receipt is bound to beside files: the same twice for the same machine."""
+
+    program: str = ""
+    """Name and version of the program that is driven."""
+    model: str = ""
+    """The model asked for."""
+    endpoint: str = ""
+    """Where the model answers; empty for the provider's own."""
+
+
+class Finished(NamedTuple):
+    """A program that `Trial.run_program` ran to its end."""
+
+    exit_status: int | None
+    """None where a signal or the time-out ended it."""
+    stdout: str
+    stderr: str
+    signal: int | None = None
+
+
+class Trial(NamedTuple):
+    """One trial, as the target sees it: never the expectations. Do not mutate."""
+
+    agent: str
+    case: str
+    number: int
+    """From 1."""
+    workspace: str
+    """The trial's own copy of the agent's folder, and its working folder."""
+    utterance: str
+    input: Mapping[str, Any]
+    turns: tuple[str, ...]
+    options: Mapping[str, Any]
+    """Validated, defaults filled in."""
+    env: Mapping[str, str]
+    """The allow-listed environment; HOME and TMPDIR are the trial's own."""
+    timeout: float
+    """Seconds for the whole trial; the engine ends it then."""
+    run_program: Callable[..., Finished]
+    """``run_program(argv, input=None, env={})``: start a program in the workspace, in the
+    trial's process group and sandbox, and wait for it. Raises `TargetError` where it can't
+    be started."""
+    fill: Callable[[str], str]
+    """Fill in ``{utterance} {workspace} {repo} {input.KEY}``."""
+
+
+class Target(NamedTuple):
+    """How an agent is run. Always the real agent."""
+
+    name: str
+    run: Callable[[Trial], Observation]
+    """Runs one trial. Raises `Skip`, `Blocked` or `TargetError`; anything else is ERROR."""
+    real: str
+    """What is run for real, in words."""
+    options: tuple[Option, ...] = ()
+    substitutes: tuple[Substitute, ...] = ()
+    deterministic: bool = False
+    """The same input gives the same outcome; an option or the agent may say otherwise."""
+    paid: bool = False
+    """A trial costs money."""
+    live: bool = True
+    """False for an endpoint that isn't the provider's own."""
+    prerequisites: tuple[str, ...] = ()
+    fingerprint: Callable[[Mapping[str, Any]], Fingerprint] = lambda options: Fingerprint()
+    """Given the agent's options. Must not run the agent."""
+
+
+class Expectations(Mapping[str, Any]):
+    """A case's expectations, handed to an evaluator; notes which keys are read."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self.read: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        self.read.update(self._values)
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str) and key in self._values:
+            self.read.add(key)
+        return key in self._values
+
+
+Evaluation = Callable[[Observation, Expectations], Iterable[Score]]
+
+
+class Evaluator(NamedTuple):
+    """Reads one observation and the expectations; returns zero or more scores."""
+
+    name: str
+    evaluate: Evaluation
+    """No score means: does not apply here."""
+    reads: tuple[str, ...] = ()
+    """Expectation keys it reads; empty with ``declared`` False: not known beforehand."""
+    writes: tuple[str, ...] = ()
+    """Score keys it writes."""
+    declared: bool = True
+    """False for a plain function, which declares nothing."""
+    judge: bool = False
+    """Whether a model does the judging."""
+    never_excuse: tuple[str, ...] = ()
+    check: Callable[[str, Any], str | None] = lambda key, value: None
+    """Validates the value of an expectation: what is wrong with it, or None."""
+    source: str = ""
+    """Where it comes from: built-in, a plugin's name, or file.py:function."""
+
+
+class Prerequisite(NamedTuple):
+    """A named condition on the machine, asked for as NAME:ARG."""
+
+    name: str
+    missing: Callable[[str], str | None]
+    """Given ARG: what is missing, in words, or None where all is there."""
+
+
+def evaluator(
+    *, reads: tuple[str, ...], writes: tuple[str, ...] = (), never_excuse: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare what a plain function reads and writes, so that guard can check it beforehand."""
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.guard_evaluator = {  # type: ignore[attr-defined]  # a mark, read by the loader
+            "reads": tuple(reads),
+            "writes": tuple(writes) or tuple(reads),
+            "never_excuse": tuple(never_excuse),
+        }
+        return function
+
+    return mark

@@ -1,0 +1,72 @@
+"""A git tree, read lazily: its entries, and the contents of those that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from guard.git import Repo, bytes_of
+
+GITLINK = "160000"
+SYMLINK = "120000"
+EXECUTABLE = "100755"
+
+
+class Entry(NamedTuple):
+    """One path of a tree."""
+
+    mode: str
+    """100644, 100755, 120000 (symlink) or 160000 (gitlink)."""
+    oid: str
+
+
+class Tree:
+    """One tree object of a repository."""
+
+    def __init__(self, repo: Repo, oid: str) -> None:
+        self.repo = repo
+        self.oid = oid
+        self._entries: dict[bytes, Entry] | None = None
+        self._looked_up: dict[bytes, Entry | None] = {}
+
+    def entries(self) -> Mapping[bytes, Entry]:
+        """Return path → entry for all files of the tree, gitlinks too."""
+        if self._entries is None:
+            listing = self.repo.out("ls-tree", "-r", "-z", "--full-tree", self.oid)
+            self._entries = parse_listing(listing)
+        return self._entries
+
+    def get(self, path: bytes) -> Entry | None:
+        """Return the entry at ``path``, without listing the whole tree for a single one."""
+        if self._entries is not None:
+            return self._entries.get(path)
+        if path not in self._looked_up:
+            listing = self.repo.out("ls-tree", "-z", "--full-tree", self.oid, "--", path)
+            found = parse_listing(listing).get(path)
+            self._looked_up[path] = found if found and found.mode != "040000" else None
+        return self._looked_up[path]
+
+    def read(self, path: bytes | str) -> bytes | None:
+        """Return the content at ``path``, or None where there is no file."""
+        name = path if isinstance(path, bytes) else bytes_of(path)
+        entry = self.get(name)
+        if entry is None or entry.mode == GITLINK:
+            return None
+        return self.repo.objects.read_many([entry.oid])[entry.oid]
+
+    def read_many(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return path → content for those of the paths that are files."""
+        oids = {p: e.oid for p in paths if (e := self.get(p)) and e.mode != GITLINK}
+        blobs = self.repo.objects.read_many(oids.values())
+        return {path: blobs[oid] for path, oid in oids.items()}
+
+
+def parse_listing(listing: bytes) -> dict[bytes, Entry]:
+    """Parse the output of ``ls-tree -z``."""
+    found: dict[bytes, Entry] = {}
+    for record in listing.split(b"\0"):
+        if record:
+            head, path = record.split(b"\t", 1)
+            mode, _, oid = head.split()
+            found[path] = Entry(mode.decode(), oid.decode())
+    return found

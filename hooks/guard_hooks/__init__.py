@@ -1,0 +1,1 @@
+"""The git hooks: each turns what git gives it into a Change and calls the engine."""
