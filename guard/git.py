@@ -65,7 +65,8 @@ class ObjectReader:
         if self._process is None:
             self._process = self._repo.start("cat-file", "--batch")
         stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
+        assert stdin is not None
+        assert stdout is not None
         return stdin, stdout
 
     def read(self, spec: bytes | str) -> GitObject | None:

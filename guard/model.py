@@ -119,8 +119,6 @@ class Case(NamedTuple):
     """The prose below the front matter."""
     blob: str = ""
     """Git's id of the file's content."""
-    lines: Mapping[str, int] = {}
-    """Dotted key → line of the file, for messages."""
 
 
 class ToolCall(NamedTuple):
@@ -251,7 +249,7 @@ class CaseResult(NamedTuple):
         return sum(t.verdict in (PASS, XFAIL) for t in self.graded)
 
     @property
-    def count(self) -> int:
+    def graded_count(self) -> int:
         """How many trials were graded."""
         return len(self.graded) if self.trials else self.recorded_trials
 

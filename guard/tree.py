@@ -46,6 +46,16 @@ class Tree:
             self._looked_up[path] = found if found and found.mode != "040000" else None
         return self._looked_up[path]
 
+    def below(self, folder: bytes) -> dict[bytes, Entry]:
+        """Return the entries below a folder (empty: all), without listing the rest."""
+        if not folder:
+            return dict(self.entries())
+        if self._entries is None:
+            listing = self.repo.out("ls-tree", "-r", "-z", "--full-tree", self.oid, "--", folder)
+            return parse_listing(listing)
+        prefix = folder + b"/"
+        return {p: e for p, e in self._entries.items() if p.startswith(prefix) or p == folder}
+
     def read(self, path: bytes | str) -> bytes | None:
         """Return the content at ``path``, or None where there is no file."""
         name = path if isinstance(path, bytes) else bytes_of(path)

@@ -7,15 +7,28 @@ names its own file in guard.yaml under ``plugins``.
 
 from __future__ import annotations
 
+from guard.change import Change
 from guard.errors import Blocked, Skip, TargetError
-from guard.model import Agent, Case, FileChange, Observation, Policy, Score, ToolCall
+from guard.model import (
+    Agent,
+    Case,
+    FileChange,
+    Observation,
+    Policy,
+    Report,
+    Score,
+    ToolCall,
+    TrialResult,
+)
 from guard.plugin.api import (
+    Commit,
     Evaluator,
     Expectations,
     Fingerprint,
     Finished,
     Option,
     Prerequisite,
+    Project,
     Substitute,
     Target,
     Trial,
@@ -27,6 +40,8 @@ __all__ = [
     "Agent",
     "Blocked",
     "Case",
+    "Change",
+    "Commit",
     "Evaluator",
     "Expectations",
     "FileChange",
@@ -36,6 +51,8 @@ __all__ = [
     "Option",
     "Policy",
     "Prerequisite",
+    "Project",
+    "Report",
     "Score",
     "Skip",
     "Substitute",
@@ -43,6 +60,7 @@ __all__ = [
     "TargetError",
     "ToolCall",
     "Trial",
+    "TrialResult",
     "evaluator",
     "hookimpl",
     "hookspec",

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from guard.model import Observation, Score
+
+
+class Project(NamedTuple):
+    """The files of the tree under test, as a plugin sees them: read-only."""
+
+    root: str
+    """The user's work tree, for messages only: what is judged may differ from it."""
+    read: Callable[[str], bytes | None]
+    """Content of a path from the repository's root, or None."""
+    paths: Callable[[], Sequence[str]]
+    """Every path of the tree."""
+
+
+class Commit(NamedTuple):
+    """One commit, as ``guard_is_fix`` sees it."""
+
+    message: str
+    """Cleaned as git stores it."""
+    paths: tuple[str, ...]
+    """What it changes."""
+    id: str = ""
+    """Full id; empty in the commit-msg hook."""
 
 
 class Option(NamedTuple):

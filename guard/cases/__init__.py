@@ -1,0 +1,93 @@
+"""Case formats, one file each: path and text in, cases out.
+
+A format's module has ``claims(path) -> bool`` and ``parse(path, text) -> list of fields``.
+What a plugin's ``guard_load_cases`` claims comes first (`guard.project`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from guard.casekeys import policy_of
+from guard.errors import ConfigError
+from guard.model import Agent, Case
+from guard.schema import Invalid
+
+#: Counts up when the stored form of a parsed case changes.
+FORMAT = "case-1"
+
+Fields = Mapping[str, Any]
+
+
+class CaseFormat(Protocol):
+    """What a module of this folder offers."""
+
+    def claims(self, path: str) -> bool:
+        """Tell whether a file of this name is in the format."""
+        ...
+
+    def parse(self, path: str, text: str) -> Sequence[Fields]:
+        """Return the validated fields of each case in the file."""
+        ...
+
+
+def parse_cases(path: str, content: bytes) -> Sequence[Fields]:
+    """Return the validated fields of every case in a file. Raises `ConfigError`."""
+    from guard.cases import markdown
+
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ConfigError(path, line, "", "is not UTF-8 text") from error
+    formats: tuple[CaseFormat, ...] = (markdown,)
+    for known in formats:
+        if known.claims(path):
+            return known.parse(path, text)
+    raise ConfigError(
+        path,
+        0,
+        "",
+        "no known case format (Markdown with front matter is; other formats are not there yet)",
+        "narrow `cases` in guard.yaml",
+    )
+
+
+def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
+    """Return the case that validated fields describe, with the agent's defaults filled in."""
+    stated = {**agent.defaults, **fields}
+    try:
+        policy = policy_of(fields, agent.defaults)
+    except Invalid as error:
+        raise ConfigError(path, 0, "min_pass_rate", error.message) from error
+    return Case(
+        id=fields["id"],
+        agent=agent.name,
+        path=path,
+        utterance=stated.get("utterance", ""),
+        input=stated.get("input", {}),
+        turns=tuple(stated.get("turns", ())),
+        given=stated.get("given", {}).get("files", {}),
+        preconditions=tuple(stated.get("preconditions", ())),
+        expected=stated.get("expected", {}),
+        expected_baseline=tuple(stated.get("expected_baseline", ())),
+        counter_examples=tuple(stated.get("counter_examples", ())),
+        policy=policy,
+        prerequisites=tuple(stated.get("prerequisites", ())),
+        blocked_when_stdout_contains=tuple(stated.get("blocked_when_stdout_contains", ())),
+        evidence={key: stated[key] for key in EVIDENCE if key in stated},
+        body=fields.get("body", ""),
+        blob=blob,
+    )
+
+
+EVIDENCE = (
+    "type",
+    "evidence_class",
+    "supports_claims",
+    "seams",
+    "real_world",
+    "required",
+    "must_exercise",
+)

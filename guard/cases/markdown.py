@@ -1,0 +1,63 @@
+"""Cases in Markdown, the native format: YAML front matter, then prose for the reviewer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guard.casekeys import CASE_KEYS, check_policy
+from guard.errors import ConfigError
+from guard.schema import Invalid, dotted, mapping
+
+_END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_REQUIRED = ("id",)
+
+
+def claims(path: str) -> bool:
+    """Tell whether a file of this name is a Markdown case; a README is not."""
+    lowered = path.lower()
+    return lowered.endswith((".md", ".markdown"))
+
+
+def parse(path: str, text: str) -> Sequence[Mapping[str, Any]]:
+    """Return the fields of the file's one case. Raises `ConfigError` with line and key."""
+    if path.lower().rsplit("/", 1)[-1] in ("readme.md", "readme.markdown"):
+        return ()
+    source, body = split_front_matter(path, text)
+    from guard.yamlfile import line_of, load_yaml
+
+    document = load_yaml(source, path, first_line=2)
+    try:
+        fields: dict[str, Any] = mapping(
+            CASE_KEYS, required=_REQUIRED, hint=" (every key: guard schema case)"
+        )(document if document is not None else {})
+        check_policy(fields)
+        _check_expectations(fields)
+    except Invalid as error:
+        line = line_of(source, error.path, first_line=2)
+        raise ConfigError(path, line, dotted(error.path), error.message) from error
+    return ({**fields, "body": body.strip("\n")},)
+
+
+def split_front_matter(path: str, text: str) -> tuple[str, str]:
+    """Return the YAML between the two ``---`` lines, and the prose below."""
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != "---" or not newline:
+        raise ConfigError(
+            path, 1, "", "a case begins with a line `---`", "guard new-case ID --agent AGENT"
+        )
+    end = _END.search(rest)
+    if end is None:
+        raise ConfigError(path, 1, "", "the front matter has no closing `---` line")
+    return rest[: end.start()], rest[end.end() :]
+
+
+def _check_expectations(fields: Mapping[str, Any]) -> None:
+    from guard.evaluators import check_expectation, is_built_in
+
+    for key, value in fields.get("expected", {}).items():
+        # Keys that aren't built in are checked once the agent's evaluators are known.
+        said = check_expectation(key, value) if is_built_in(key) else None
+        if said:
+            raise Invalid(said, ("expected", key))

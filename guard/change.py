@@ -1,0 +1,132 @@
+"""What changed between two trees, and the commit that changes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from guard.errors import UnreadableError
+from guard.git import Repo, text_of
+from guard.tree import Entry, Tree
+
+DIFF_OPTIONS = (
+    "--raw",
+    "-z",
+    "--no-renames",
+    "--no-abbrev",
+    "--no-ext-diff",
+    # submodule.X.ignore=all in .gitmodules would hide a moved gitlink even from plumbing.
+    "--ignore-submodules=none",
+)
+
+
+class DiffEntry(NamedTuple):
+    """One path that differs; a rename is two of them."""
+
+    path: bytes
+    old: Entry | None
+    new: Entry | None
+
+    @property
+    def name(self) -> str:
+        """The path as text."""
+        return text_of(self.path)
+
+
+class Change(NamedTuple):
+    """Two trees and what differs between them: what every rule and every run judges."""
+
+    base: Tree
+    new: Tree
+    entries: tuple[DiffEntry, ...]
+    message: bytes = b""
+    """The cleaned commit message; empty where there is none yet."""
+    commit: str = ""
+    """Full id, where the change is a commit's."""
+    parents: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[bytes, ...]:
+        """The changed paths."""
+        return tuple(entry.path for entry in self.entries)
+
+
+class IndexTree(Tree):
+    """The index that git gave the hook, read in place: what a rule needs and no more."""
+
+    def __init__(self, repo: Repo) -> None:
+        super().__init__(repo, "")
+
+    def entries(self) -> dict[bytes, Entry]:
+        """Return path → entry for all of the index."""
+        if self._entries is None:
+            self._entries = _parse_index(self.repo.out("ls-files", "--stage", "-z"))
+        return self._entries
+
+    def get(self, path: bytes) -> Entry | None:
+        """Return the staged entry at ``path``."""
+        if self._entries is not None or b"\n" in path:
+            return self.entries().get(path)
+        if path not in self._looked_up:
+            item = self.repo.objects.read(b":" + path)
+            found = item is not None and item.kind == "blob"
+            self._looked_up[path] = Entry("100644", item.oid) if item and found else None
+        return self._looked_up[path]
+
+    def below(self, folder: bytes) -> dict[bytes, Entry]:
+        """Return the staged entries below a folder, without listing the rest."""
+        if not folder or self._entries is not None:
+            return super().below(folder)
+        return _parse_index(self.repo.out("ls-files", "--stage", "-z", "--", folder))
+
+    def remember(self, entries: tuple[DiffEntry, ...]) -> None:
+        """Take the entries that a diff already told."""
+        self._looked_up.update((entry.path, entry.new) for entry in entries)
+
+
+def _parse_index(listing: bytes) -> dict[bytes, Entry]:
+    found: dict[bytes, Entry] = {}
+    for record in listing.split(b"\0"):
+        if record:
+            head, path = record.split(b"\t", 1)
+            mode, oid, _stage = head.split()
+            found[path] = Entry(mode.decode(), oid.decode())
+    return found
+
+
+def diff_trees(repo: Repo, base: Tree, new: Tree) -> tuple[DiffEntry, ...]:
+    """Return what differs between two trees."""
+    if base.oid == new.oid:
+        return ()
+    return parse_raw(repo.out("diff-tree", "-r", *DIFF_OPTIONS, base.oid, new.oid, "--"))
+
+
+def change_of_trees(repo: Repo, base: Tree, new: Tree) -> Change:
+    """Return the change from one tree to another."""
+    return Change(base, new, diff_trees(repo, base, new))
+
+
+def staged_change(repo: Repo, base_rev: str | None, message: bytes = b"") -> Change:
+    """Return what is staged against ``base_rev`` (None: the empty tree), nothing written."""
+    oid = (base_rev and repo.resolve(f"{base_rev}^{{tree}}")) or repo.empty_tree
+    done = repo.run("diff-index", "--cached", *DIFF_OPTIONS, oid, "--", ok=None)
+    if done.code:
+        said = text_of(done.err.strip()).splitlines()
+        raise UnreadableError(f"the index can't be compared: {said[-1] if said else done.code}")
+    entries = parse_raw(done.out)
+    new = IndexTree(repo)
+    new.remember(entries)
+    return Change(Tree(repo, oid), new, entries, message)
+
+
+def parse_raw(listing: bytes) -> tuple[DiffEntry, ...]:
+    """Parse ``--raw -z`` output of a diff without renames."""
+    fields = listing.split(b"\0")
+    entries: list[DiffEntry] = []
+    for head, path in zip(fields[0::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_oid, new_oid, _status = head.lstrip(b":").split()
+        entries.append(DiffEntry(path, _entry(old_mode, old_oid), _entry(new_mode, new_oid)))
+    return tuple(entries)
+
+
+def _entry(mode: bytes, oid: bytes) -> Entry | None:
+    return None if mode == b"000000" else Entry(mode.decode(), oid.decode())

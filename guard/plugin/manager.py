@@ -1,0 +1,163 @@
+"""Loads plugins and calls their hooks, so that each failure is one line with the way out."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pluggy
+
+from guard.errors import GuardError, PluginError
+from guard.plugin import spec
+from guard.plugin.api import Evaluator, Prerequisite, Target
+from guard.plugin.entrypoints import EntryPoint, find_entry_points
+
+Named = TypeVar("Named", Target, Evaluator, Prerequisite)
+
+
+def disabled_plugins(names: Iterable[str] = ()) -> frozenset[str]:
+    """Return what GUARD_DISABLED_PLUGINS and ``-p no:NAME`` switch off."""
+    listed = os.environ.get("GUARD_DISABLED_PLUGINS", "").split(",")
+    return frozenset(name.strip() for name in (*listed, *names) if name.strip())
+
+
+def make_plugin_manager() -> pluggy.PluginManager:
+    """Return a manager that knows our hooks and no plugin."""
+    manager = pluggy.PluginManager("guard")
+    manager.add_hookspecs(spec)
+    return manager
+
+
+class Plugins:
+    """The plugins of one run."""
+
+    def __init__(self) -> None:
+        self.manager = make_plugin_manager()
+        self.distributions: dict[str, str] = {}
+        self._named: dict[str, dict[str, Any]] = {}
+
+    def register(self, name: str, plugin: object, distribution: str) -> None:
+        """Add one plugin. Raises `PluginError` where it doesn't fit the hooks."""
+        if name in self.distributions:
+            raise PluginError(
+                f"two plugins are named {name}: {self.distributions[name]} and {distribution}",
+                "uninstall one of them",
+            )
+        try:
+            self.manager.register(plugin, name)
+            self.manager.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            self.manager.unregister(name=name)
+            said = " ".join(str(error).split())
+            raise PluginError(
+                f"plugin {name} ({distribution}) does not fit: {said}", _switch_off(name)
+            ) from error
+        self.distributions[name] = distribution
+
+    def call(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
+        """Call one hook; return (plugin, result) in call order, results of None left out."""
+        caller = getattr(self.manager.hook, hook)
+        found: list[tuple[str, Any]] = []
+        first: bool = bool(caller.spec and caller.spec.opts.get("firstresult"))
+        for name in [impl.plugin_name for impl in reversed(caller.get_hookimpls())]:
+            result = self._call_one(hook, name, arguments)
+            if result is None:
+                continue
+            found.append((name, result))
+            if first:
+                break
+        return found
+
+    def _call_one(self, hook: str, name: str, arguments: Mapping[str, Any]) -> Any:
+        others = [p for n, p in self.manager.list_name_plugin() if n != name and p is not None]
+        caller = self.manager.subset_hook_caller(hook, others)
+        try:
+            result = caller(**arguments)
+        except GuardError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"plugin {name} ({self.distributions[name]}): {hook} raised "
+                f"{type(error).__name__}: {error}",
+                _switch_off(name),
+            ) from error
+        if isinstance(result, list) and not _is_first(caller):
+            return result[0] if result else None
+        return result
+
+    def targets(self) -> Mapping[str, Target]:
+        """Return name → target."""
+        return self._collect("guard_targets", Target)
+
+    def evaluators(self) -> Mapping[str, Evaluator]:
+        """Return name → evaluator of plugins; the built-in ones are not among them."""
+        return self._collect("guard_evaluators", Evaluator)
+
+    def prerequisites(self) -> Mapping[str, Prerequisite]:
+        """Return name → prerequisite of plugins."""
+        return self._collect("guard_prerequisites", Prerequisite)
+
+    def _collect(self, hook: str, kind: type[Named]) -> Mapping[str, Named]:
+        if hook not in self._named:
+            found: dict[str, Named] = {}
+            owner: dict[str, str] = {}
+            for plugin, items in self.call(hook):
+                for item in self._items(hook, plugin, items, kind):
+                    if item.name in found:
+                        raise PluginError(
+                            f"plugins {owner[item.name]} and {plugin} both name {item.name} "
+                            f"in {hook}",
+                            _switch_off(plugin),
+                        )
+                    found[item.name], owner[item.name] = item, plugin
+            self._named[hook] = found
+        return self._named[hook]
+
+    def _items(self, hook: str, plugin: str, items: Any, kind: type[Named]) -> list[Named]:
+        wrong: object = items
+        if isinstance(items, Iterable) and not isinstance(items, (str, Target, Evaluator)):
+            listed: list[object] = list(items)
+            wrong = next((item for item in listed if not isinstance(item, kind)), None)
+            if wrong is None:
+                return [item for item in listed if isinstance(item, kind)]
+        raise PluginError(
+            f"plugin {plugin} ({self.distributions[plugin]}): {hook} must return "
+            f"{kind.__name__} values, not {type(wrong).__name__}",
+            _switch_off(plugin),
+        )
+
+
+def _is_first(caller: Any) -> bool:
+    return bool(caller.spec and caller.spec.opts.get("firstresult"))
+
+
+def _switch_off(name: str) -> str:
+    return f"GUARD_DISABLED_PLUGINS={name} switches it off"
+
+
+def load_entry_points(
+    plugins: Plugins,
+    disabled: frozenset[str],
+    wanted: Callable[[EntryPoint], bool] = lambda point: True,
+) -> None:
+    """Register the installed plugins that ``wanted`` asks for."""
+    for point in find_entry_points():
+        if point.name not in disabled and wanted(point):
+            plugins.register(point.name, import_plugin(point), point.distribution)
+
+
+def import_plugin(point: EntryPoint) -> ModuleType:
+    """Import one installed plugin. Raises `PluginError` in one line."""
+    try:
+        module, _, attribute = point.module.partition(":")
+        found = importlib.import_module(module)
+        return getattr(found, attribute) if attribute else found  # type: ignore[no-any-return]
+    except Exception as error:
+        raise PluginError(
+            f"plugin {point.name} ({point.distribution}) does not load: "
+            f"{type(error).__name__}: {error}",
+            _switch_off(point.name),
+        ) from error

@@ -1,0 +1,163 @@
+"""Every hook of the plugin API, in the order in which they are called.
+
+Nothing here is ever called directly: `guard.plugin.manager` registers this module with
+pluggy. A parameter that an implementation doesn't need may be left out of its signature.
+What a hook is given belongs to guard: do not mutate it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from guard.change import Change
+from guard.model import Agent, Case, Report, TrialResult
+from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Target
+from guard.plugin.markers import hookspec
+
+# Registration -----------------------------------------------------------------------------
+
+
+@hookspec
+def guard_agents(project: Project) -> Iterable[Agent]:
+    """Contribute agents. Called first, once for each tree that is judged.
+
+    The protocol of a run, in order:
+
+    1. ``guard_agents`` says what is guarded; guard.yaml overrides it key by key;
+    2. ``guard_targets``, ``guard_evaluators`` and ``guard_prerequisites`` name what agents
+       and cases may use;
+    3. ``guard_load_cases`` reads each case file that a built-in format doesn't claim;
+    4. ``guard_is_fix`` may call a commit a fix (in the commit hooks, and on every range);
+    5. ``guard_affected`` may add a reason to run a case;
+    6. ``guard_trial_finished`` is told of each trial, ``guard_run_finished`` of the report;
+    7. ``guard_reports`` names the writers that the report is handed to.
+
+    :param project: the files of the tree under test; read-only.
+    :returns: agents; an empty list where the repository has none of yours. Two plugins that
+        give the same name are an error; an agent of that name in guard.yaml wins key by key.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_targets() -> Iterable[Target]:
+    """Name the targets that an agent's ``target`` may choose. Called once a run.
+
+    :returns: targets. Two of the same name are an error, exit 2.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_evaluators() -> Iterable[Evaluator]:
+    """Name evaluators: those whose keys a case states are run. Called once a run.
+
+    :returns: evaluators. One that reads a key which another one reads is an error, exit 2.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_prerequisites() -> Iterable[Prerequisite]:
+    """Name conditions on the machine that ``prerequisites`` may ask for. Called once a run.
+
+    :returns: prerequisites; a case that asks for one which is missing is SKIP, with its words.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+# Collection -------------------------------------------------------------------------------
+
+
+@hookspec(firstresult=True)
+def guard_load_cases(path: str, text: str) -> Sequence[Mapping[str, Any]] | None:
+    """Read the cases of one file. Called for every case file whose text is new to guard.
+
+    :param path: the file, from the repository's root.
+    :param text: its content.
+    :returns: the keys of each case as in Markdown's front matter (they are checked by the
+        same table), or None where the format isn't yours. The first result that isn't None
+        is used; the built-in formats come last.
+
+    An exception ends the command with exit 2, naming the plugin and the file.
+    """
+    raise AssertionError
+
+
+@hookspec(firstresult=True)
+def guard_is_fix(commit: Commit) -> str | None:
+    """Say why a commit is a fix. Called for each commit whose message doesn't say so.
+
+    Called in the commit-msg hook too: import nothing slow at the top of your module.
+
+    :param commit: its message, changed paths and, in a range, its id.
+    :returns: the reason, in a few words, or None where you can't tell. The first result that
+        isn't None is used.
+
+    An exception refuses the commit with exit 2, naming the plugin.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_affected(change: Change, agent: Agent, case: Case) -> str | None:
+    """Give a further reason to run a case. Called for each case that nothing else affects.
+
+    :param change: the two trees, and the paths that differ.
+    :param agent: the case's agent.
+    :param case: the case.
+    :returns: anything that isn't None runs the case; its ``affected_by`` says
+        ``plugin:NAME``. To be asked on a commit that touches nothing guarded, give the
+        function an attribute ``watch`` with the folders that should call it.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+# Reporting --------------------------------------------------------------------------------
+
+
+@hookspec
+def guard_trial_finished(result: TrialResult) -> None:
+    """Hear of a trial as it ends. Called on the main thread, once a trial.
+
+    :param result: the trial, graded; secrets are removed.
+    :returns: nothing.
+
+    An exception is shown in one line and changes no verdict. All implementations are called.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_run_finished(report: Report) -> None:
+    """Hear of the whole report. Called once, before it is written.
+
+    :param report: everything the command established.
+    :returns: nothing.
+
+    An exception is shown in one line and changes no verdict. All implementations are called.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_reports() -> Mapping[str, Callable[[Report], str]]:
+    """Name report writers, for ``--report NAME=FILE``. Called where one is asked for.
+
+    :returns: name → function from the report to its text. Two of the same name are an
+        error, exit 2.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
