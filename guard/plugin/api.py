@@ -119,9 +119,15 @@ class Target(NamedTuple):
 class Expectations(Mapping[str, Any]):
     """A case's expectations, handed to an evaluator; notes which keys are read."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], inputs: Mapping[str, Any] = {}) -> None:
         self._values = dict(values)
+        self.inputs = inputs
+        """What the case asked: its ``input``, and its ``utterance`` where it has one."""
         self.read: set[str] = set()
+
+    def states(self, keys: Iterable[str]) -> bool:
+        """Tell whether any of the keys is stated; notes none as read."""
+        return any(key in self._values for key in keys)
 
     def __getitem__(self, key: str) -> Any:
         self.read.add(key)

@@ -1,0 +1,385 @@
+"""One tree, with all that is needed to judge it: configuration, agents, cases, records.
+
+Everything is read when it is first asked for, and from the store where the store has seen
+the blob: a rule that touches one skill reads little more than that skill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from guard import cases as case_formats
+from guard import config as config_file
+from guard import regressions as regressions_file
+from guard.config import Config
+from guard.errors import ConfigError, UsageError
+from guard.git import Repo, bytes_of, text_of
+from guard.globs import Matcher, compile_globs, literal_prefix
+from guard.model import Agent, Case
+from guard.regressions import Record
+from guard.store import Store
+from guard.tree import GITLINK, Tree
+
+if TYPE_CHECKING:
+    from guard.plugin.api import Evaluator, Target
+    from guard.plugin.api import Project as ProjectView
+    from guard.plugin.manager import Plugins
+
+#: Hooks through which a plugin has a say in the rules.
+RULE_HOOKS = ("guard_agents", "guard_is_fix", "guard_load_cases")
+
+
+class Project:
+    """A tree of a repository, read lazily."""
+
+    def __init__(
+        self, repo: Repo, tree: Tree, store: Store, disabled: frozenset[str] = frozenset()
+    ) -> None:
+        self.repo = repo
+        self.tree = tree
+        self.store = store
+        self.disabled = disabled
+        self._plugins: Plugins | None = None
+        self._registered: set[str] = set()
+
+    # Configuration ---------------------------------------------------------------------
+
+    @cached_property
+    def has_config(self) -> bool:
+        """Whether the tree has a guard.yaml at its root."""
+        return self.tree.get(bytes_of(config_file.FILE)) is not None
+
+    @cached_property
+    def config(self) -> Config:
+        """guard.yaml; without one, a configuration that guards nothing."""
+        entry = self.tree.get(bytes_of(config_file.FILE))
+        if entry is None:
+            return config_file.config_of({})
+        raw = self._parsed(config_file.FORMAT, entry.oid, self._validated_config)
+        return config_file.config_of(raw, entry.oid)
+
+    def _validated_config(self, content: bytes) -> Any:
+        return dict(config_file.parse_config(content).raw)
+
+    def _parsed(self, kind: str, oid: str, parse: Any) -> Any:
+        known = self.store.get_parsed(kind, oid)
+        if known is None:
+            known = parse(self.repo.objects.read_many([oid])[oid])
+            self.store.put_parsed(kind, {oid: known})
+        return known
+
+    @cached_property
+    def agents(self) -> Mapping[str, Agent]:
+        """Name → agent, of guard.yaml and of plugins."""
+        config = self.config
+        patterns = any("each" in declared for declared in config.agents.values())
+        agents = config_file.expand_agents(config, self.tree.entries() if patterns else ())
+        for plugin, agent in self._contributed_agents():
+            declared = config.agents.get(agent.name)
+            base = agent._replace(origin=plugin, defaults={**config.defaults, **agent.defaults})
+            agents[agent.name] = config_file.make_agent(agent.name, declared or {}, config, base)
+        for agent in agents.values():
+            self._check_agent(agent)
+        return agents
+
+    def _contributed_agents(self) -> list[tuple[str, Agent]]:
+        plugins = self.plugins_with("guard_agents")
+        if plugins is None:
+            return []
+        owner: dict[str, str] = {}
+        found: list[tuple[str, Agent]] = []
+        for plugin, agents in plugins.call("guard_agents", project=self.view):
+            for agent in agents:
+                if agent.name in owner:
+                    raise UsageError(
+                        f"plugins {owner[agent.name]} and {plugin} both contribute agent "
+                        f"{agent.name}",
+                        f"GUARD_DISABLED_PLUGINS={plugin} switches one off",
+                    )
+                owner[agent.name] = plugin
+                found.append((plugin, agent))
+        return found
+
+    def _check_agent(self, agent: Agent) -> None:
+        missing = "paths" if not agent.paths else "target" if not agent.target else ""
+        if missing:
+            raise self.config_error(("agents", agent.name), f"the key `{missing}` is missing")
+
+    def config_error(self, path: tuple[str | int, ...], message: str) -> ConfigError:
+        """Return an error at a key of guard.yaml, with its line."""
+        from guard.schema import dotted
+        from guard.yamlfile import line_of
+
+        content = self.tree.read(config_file.FILE) or b""
+        line = line_of(content.decode("utf-8-sig", "replace"), path) if content else 0
+        return ConfigError(config_file.FILE, line, dotted(path), message, config_file.HINT)
+
+    # Plugins ---------------------------------------------------------------------------
+
+    @cached_property
+    def view(self) -> ProjectView:
+        """The project as plugins see it."""
+        from guard.plugin.api import Project as ProjectView
+
+        return ProjectView(
+            root=self.repo.root,
+            read=self.tree.read,
+            paths=lambda: [text_of(path) for path in self.tree.entries()],
+        )
+
+    @property
+    def plugins(self) -> Plugins:
+        """All plugins, loaded."""
+        found = self.plugins_with()
+        assert found is not None
+        return found
+
+    def plugins_with(self, *hooks: str) -> Plugins | None:
+        """Return the plugins, those at least that implement one of ``hooks`` (none named: all).
+
+        None where no plugin has a say: pluggy is then never imported.
+        """
+        from guard.plugin.entrypoints import find_entry_points
+
+        wanted = [
+            point
+            for point in find_entry_points()
+            if point.name not in self.disabled
+            and point.name not in self._registered
+            and (not hooks or self._implements(point, hooks))
+        ]
+        if self._plugins is None and not (wanted or self.config.plugins or not hooks):
+            return None
+        plugins = self._started_plugins()
+        for point in wanted:
+            from guard.plugin.manager import import_plugin
+
+            plugins.register(point.name, import_plugin(point), point.distribution)
+            self._registered.add(point.name)
+        return plugins
+
+    def _implements(self, point: Any, hooks: Sequence[str]) -> bool:
+        from guard.plugin.facts import hooks_of
+
+        return bool(hooks_of(self.store, point).intersection(hooks))
+
+    def _started_plugins(self) -> Plugins:
+        if self._plugins is None:
+            from guard.plugin.manager import Plugins
+            from guard.plugin.repository import load_module
+
+            self._plugins = Plugins()
+            for path in self.config.plugins:
+                if path not in self.disabled:
+                    module = load_module(self.tree, path, self.store.folder)
+                    self._plugins.register(path, module, "guard.yaml")
+        return self._plugins
+
+    def target_of(self, agent: Agent) -> Target:
+        """Return the agent's target. Raises `ConfigError` where no plugin offers it."""
+        targets = self.plugins.targets()
+        if agent.target not in targets:
+            from guard.schema import nearest
+
+            known = ", ".join(sorted(targets)) or "none"
+            near = nearest(agent.target, targets)
+            raise self.config_error(
+                ("agents", agent.name, "target"),
+                f"no plugin offers the target {agent.target!r}{near} (there are: {known})",
+            )
+        return targets[agent.target]
+
+    # Cases -----------------------------------------------------------------------------
+
+    @cached_property
+    def cases(self) -> Mapping[str, Case]:
+        """Id → case, of every agent."""
+        return self._unique(self.load_cases(self.case_paths(self.tree.entries())))
+
+    def case_paths(self, paths: Iterable[bytes]) -> list[bytes]:
+        """Return those of the paths that are case files of some agent."""
+        matches = compile_globs(self.case_globs)
+        return [path for path in paths if matches(path)]
+
+    @cached_property
+    def case_globs(self) -> tuple[str, ...]:
+        """The case globs of all agents."""
+        return tuple(dict.fromkeys(g for a in self.agents.values() for g in a.cases))
+
+    def load_cases(self, paths: Iterable[bytes]) -> list[Case]:
+        """Return the cases in the files named. Raises `ConfigError`."""
+        entries = {p: e for p in paths if (e := self.tree.get(p)) and e.mode != GITLINK}
+        known = self.store.get_parsed_many(case_formats.FORMAT, {e.oid for e in entries.values()})
+        fresh: dict[str, Any] = {}
+        missing = {e.oid for e in entries.values() if e.oid not in known}
+        blobs = self.repo.objects.read_many(missing)
+        found: list[Case] = []
+        for path, entry in entries.items():
+            fields = known.get(entry.oid)
+            if fields is None:
+                fields = self._parse_cases(text_of(path), blobs[entry.oid])
+                fresh[entry.oid] = fields
+            found.extend(self._case(item, path, entry.oid) for item in fields)
+        if fresh:
+            self.store.put_parsed(case_formats.FORMAT, fresh)
+        return found
+
+    def _parse_cases(self, path: str, content: bytes) -> list[Mapping[str, Any]]:
+        plugins = self.plugins_with("guard_load_cases")
+        if plugins is not None:
+            text = content.decode("utf-8", "replace")
+            for _, fields in plugins.call("guard_load_cases", path=path, text=text):
+                return list(fields)
+        return list(case_formats.parse_cases(path, content))
+
+    def _case(self, fields: Mapping[str, Any], path: bytes, blob: str) -> Case:
+        name = text_of(path)
+        owners = self._owners_of(path)
+        stated = fields.get("agent")
+        if stated is None:
+            if len(owners) != 1:
+                raise self.case_error(
+                    name, "agent", f"say which agent's it is: {', '.join(sorted(owners))}"
+                )
+            stated = owners[0]
+        elif stated not in owners:
+            raise self.case_error(name, "agent", self._not_its_agent(stated, owners))
+        return case_formats.make_case(fields, name, blob, self.agents[stated])
+
+    def _not_its_agent(self, stated: str, owners: Sequence[str]) -> str:
+        if stated in self.agents:
+            return f"this file is not among the `cases` of agent {stated} (guard.yaml)"
+        from guard.schema import nearest
+
+        return f"there is no agent {stated!r}{nearest(stated, self.agents) or ''}"
+
+    @cached_property
+    def _case_matchers(self) -> list[tuple[str, tuple[bytes, ...], Matcher]]:
+        return [
+            (
+                agent.name,
+                tuple(bytes_of(literal_prefix(glob)) for glob in agent.cases),
+                compile_globs(agent.cases),
+            )
+            for agent in self.agents.values()
+            if agent.cases
+        ]
+
+    def _owners_of(self, path: bytes) -> list[str]:
+        return [
+            name
+            for name, prefixes, matches in self._case_matchers
+            if path.startswith(prefixes) and matches(path)
+        ]
+
+    def case_error(self, path: str, key: str, message: str) -> ConfigError:
+        """Return an error at a key of a case file, with its line."""
+        from guard.cases.markdown import split_front_matter
+        from guard.yamlfile import line_of
+
+        line = 0
+        content = self.tree.read(path)
+        if content is not None and path.lower().endswith((".md", ".markdown")):
+            source, _ = split_front_matter(path, content.decode("utf-8-sig", "replace"))
+            line = line_of(source, tuple(key.split(".")), first_line=2)
+        return ConfigError(path, line, key, message)
+
+    def _unique(self, cases: Iterable[Case]) -> dict[str, Case]:
+        found: dict[str, Case] = {}
+        for case in cases:
+            if case.id in found:
+                raise self.case_error(
+                    case.path, "id", f"{case.id} stands in {found[case.id].path} too"
+                )
+            found[case.id] = case
+        return found
+
+    # Records and ownership -------------------------------------------------------------
+
+    @cached_property
+    def records(self) -> Mapping[str, Record]:
+        """Id → record of regressions.json."""
+        return regressions_file.records_of(self.regressions_document)
+
+    @cached_property
+    def regressions_document(self) -> Mapping[str, Any]:
+        """regressions.json, validated; an empty one where there is none."""
+        entry = self.tree.get(bytes_of(regressions_file.FILE))
+        if entry is None:
+            return regressions_file.EMPTY
+        found: Mapping[str, Any] = self._parsed(
+            regressions_file.FORMAT, entry.oid, regressions_file.validate
+        )
+        return found
+
+    @cached_property
+    def is_guards_own(self) -> Matcher:
+        """Test a path: guard.yaml, regressions.json and what it names, cases, plugins."""
+        named = [path for record in self.records.values() for path in record.named_files()]
+        files = [
+            config_file.FILE,
+            regressions_file.FILE,
+            *self.config.plugins,
+            *map(literal, named),
+        ]
+        evaluators = [
+            source.partition(":")[0]
+            for agent in self.agents.values()
+            for source in agent.evaluators
+            if ".py:" in source
+        ]
+        return compile_globs((*files, *evaluators, *self.case_globs))
+
+    def own_paths(self, agent: Agent) -> Matcher:
+        """Return a test of the agent's own paths (DESIGN section 4)."""
+        inside = compile_globs(agent.paths)
+        depends = compile_globs(self.depends_of(agent))
+        guards_own = self.is_guards_own
+        return lambda path: inside(path) and not depends(path) and not guards_own(path)
+
+    def depends_of(self, agent: Agent) -> tuple[str, ...]:
+        """Return the globs an agent's checks depend on, ``{repo}/…`` in an argv included."""
+        return (*agent.depends, *map(literal, named_in_repo(agent.always)))
+
+    def evaluators_of(self, agent: Agent) -> tuple[Evaluator, ...]:
+        """Return all evaluators that may grade the agent, the built-in ones first."""
+        from guard.evaluators import built_in_evaluators
+
+        offered = self.plugins.evaluators()
+        chosen = [self._evaluator(agent, name, offered) for name in agent.evaluators]
+        return (*built_in_evaluators(), *dict.fromkeys((*offered.values(), *chosen)))
+
+    def _evaluator(self, agent: Agent, name: str, offered: Mapping[str, Evaluator]) -> Evaluator:
+        path, colon, function = name.rpartition(":")
+        if colon and path.endswith(".py"):
+            from guard.plugin.functions import load_function
+            from guard.plugin.repository import load_module
+
+            return load_function(load_module(self.tree, path, self.store.folder), path, function)
+        if name in offered:
+            return offered[name]
+        from guard.schema import nearest
+
+        raise self.config_error(
+            ("agents", agent.name, "evaluators"),
+            f"no plugin offers the evaluator {name!r}{nearest(name, offered)}; "
+            "a function of yours is file.py:name",
+        )
+
+
+def literal(path: str) -> str:
+    """Return a glob that matches just this path and what is below it."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
+
+
+def named_in_repo(value: Any) -> list[str]:
+    """Return the paths written as ``{repo}/…`` anywhere in a value."""
+    if isinstance(value, str):
+        return [value.removeprefix("{repo}/")] if value.startswith("{repo}/") else []
+    if isinstance(value, Mapping):
+        return [path for item in value.values() for path in named_in_repo(item)]
+    if isinstance(value, (list, tuple)):
+        return [path for item in value for path in named_in_repo(item)]
+    return []
