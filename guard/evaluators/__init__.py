@@ -49,6 +49,11 @@ def declared_keys() -> dict[str, str]:
     return dict(_MODULES)
 
 
+def is_built_in(key: str) -> bool:
+    """Tell whether `check_expectation` is the one to ask about the key."""
+    return key in _MODULES or key == "judge"
+
+
 def score_keys(key: str) -> tuple[str, ...]:
     """Return the score keys that a stated expectation may write; none for an unknown key."""
     if _MODULES.get(key) == "fields":

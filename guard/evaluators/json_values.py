@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 _ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]*", re.ASCII)
@@ -16,11 +16,10 @@ def equal_json(left: Any, right: Any) -> bool:
         return left is right
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return left == right
-    if (one := as_mapping(left)) is not None and (two := as_mapping(right)) is not None:
-        return one.keys() == two.keys() and all(equal_json(one[key], two[key]) for key in one)
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        first, second = cast("list[Any]", left), cast("list[Any]", right)
-        return len(first) == len(second) and all(map(equal_json, first, second))
+    if is_mapping(left) and is_mapping(right):
+        return left.keys() == right.keys() and all(equal_json(left[k], right[k]) for k in left)
+    if is_array(left) and is_array(right):
+        return len(left) == len(right) and all(map(equal_json, left, right))
     if left is None or isinstance(left, str):
         return bool(left == right)
     return False
@@ -28,15 +27,21 @@ def equal_json(left: Any, right: Any) -> bool:
 
 def covers(actual: Any, wanted: Any) -> bool:
     """Tell whether all that is wanted stands in ``actual``; mappings may hold more."""
-    if (asked := as_mapping(wanted)) is None:
+    if not is_mapping(wanted):
         return equal_json(actual, wanted)
-    found = as_mapping(actual)
-    return found is not None and all(k in found and covers(found[k], v) for k, v in asked.items())
+    return is_mapping(actual) and all(
+        key in actual and covers(actual[key], value) for key, value in wanted.items()
+    )
 
 
-def as_mapping(value: Any) -> Mapping[Any, Any] | None:
-    """Return the value where it is a mapping."""
-    return cast("Mapping[Any, Any]", value) if isinstance(value, Mapping) else None
+def is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Tell whether the value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_array(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Tell whether the value is a JSON array."""
+    return isinstance(value, (list, tuple))
 
 
 def find_value(document: Any, pointer: str) -> Any:
@@ -48,13 +53,11 @@ def find_value(document: Any, pointer: str) -> Any:
 
 
 def _step(value: Any, token: str) -> Any:
-    if (mapping := as_mapping(value)) is not None:
-        return mapping[token]
-    if isinstance(value, (list, tuple)) and _INDEX.fullmatch(token):
-        items = cast("list[Any]", value)
-        # By length first: a list takes no index past the size of a machine word.
-        if len(token) <= len(str(len(items))):
-            return items[int(token)]
+    if is_mapping(value):
+        return value[token]
+    # By length first: Python refuses to read a number of thousands of digits.
+    if is_array(value) and _INDEX.fullmatch(token) and len(token) <= len(str(len(value))):
+        return value[int(token)]
     raise LookupError(token)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
-from guard.evaluators.json_values import is_pointer
+from guard.evaluators.json_values import is_array, is_mapping, is_pointer
 from guard.schema import Check, Invalid, dotted, kind_of, list_of
 
 #: A pattern that matches all of these matches any text, so it can never fail.
@@ -64,9 +64,10 @@ def one_or_more(check: Check) -> Check:
     """One value, or a list of at least one."""
 
     def check_either(value: Any) -> list[Any]:
-        found: list[Any] = value if isinstance(value, list) else [value]
-        checked: list[Any] = list_of(check, least=1)(found)
-        return checked if isinstance(value, list) else [check(value)]
+        if not isinstance(value, list):
+            return [check(value)]
+        checked: list[Any] = list_of(check, least=1)(value)
+        return checked
 
     return check_either
 
@@ -82,11 +83,11 @@ def pointer(value: Any) -> str:
 
 def json_value(value: Any) -> Any:
     """A value that JSON can hold. NaN is none: it equals nothing, not even itself."""
-    if isinstance(value, Mapping):
-        for item in cast("Mapping[Any, Any]", value).values():
+    if is_mapping(value):
+        for item in value.values():
             json_value(item)
-    elif isinstance(value, (list, tuple)):
-        for item in cast("list[Any]", value):
+    elif is_array(value):
+        for item in value:
             json_value(item)
     elif value is not None and not isinstance(value, (str, int, float)):
         raise Invalid(f"{value!r} is not a JSON value")

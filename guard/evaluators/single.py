@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from guard.evaluators.reasons import bounded
 from guard.evaluators.shapes import sentence_of
@@ -38,4 +38,4 @@ def evaluator_of(key: str, find_wrong: FindWrong, check: Check, holds: str) -> E
 
 def as_list(value: Any) -> list[Any]:
     """Return a list as it is, and anything else as a list of one."""
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [*value] if isinstance(value, list) else [value]

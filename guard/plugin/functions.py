@@ -37,8 +37,13 @@ class _Plain(NamedTuple):
 
 def load_functions(source: str, path: str, name: str) -> Evaluator:
     """Return the function ``name`` of a file's text as an evaluator. Raises PluginError."""
+    return load_function(_load_module(source, path), path, name)
+
+
+def load_function(module: ModuleType, path: str, name: str) -> Evaluator:
+    """Return the function ``name`` of an imported file as an evaluator. Raises PluginError."""
     label = f"{path}:{name}"
-    function = _find_function(_load_module(source, path), label, name)
+    function = _find_function(module, label, name)
     mark: Mapping[str, tuple[str, ...]] = getattr(function, "guard_evaluator", {})
     reads, writes = mark.get("reads", ()), mark.get("writes", ())
     plain = _Plain(
