@@ -235,6 +235,10 @@ class CaseResult(NamedTuple):
     recorded_passed: int = 0
     recorded_trials: int = 0
     """Counts of a receipt, where its trials' texts are no longer kept."""
+    advisory: bool = False
+    """UNGRADED by prose alone, and neither the change nor a record names it: fails no run."""
+    repeated: Side | None = None
+    """What a second, fresh gate counted, where one was run to confirm a FAIL."""
 
     @property
     def graded(self) -> tuple[TrialResult, ...]:
