@@ -1,0 +1,74 @@
+"""Stop everything: Ctrl-C and SIGTERM kill what trials started, and leave no folder behind."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stoppable(Protocol):
+    """Something that runs programs, and can be made to end them at once."""
+
+    def stop(self) -> None:
+        """Kill what it runs; called from any thread, also twice."""
+        ...
+
+
+# Reentrant: a signal handler may interrupt the thread that holds it.
+_lock = threading.RLock()
+_live: set[Stoppable] = set()
+_stopping = False
+
+
+def watch(item: Stoppable) -> None:
+    """Have `stop_everything` stop this too."""
+    with _lock:
+        _live.add(item)
+
+
+def forget(item: Stoppable) -> None:
+    """Undo `watch`."""
+    with _lock:
+        _live.discard(item)
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt on a trial's thread when guard is being stopped."""
+    if _stopping:
+        raise KeyboardInterrupt
+
+
+def stop_everything() -> None:
+    """Kill all programs that run, and let no further one start."""
+    global _stopping
+    with _lock:
+        _stopping = True
+        for item in list(_live):
+            item.stop()
+
+
+@contextmanager
+def stopped_by_signals() -> Generator[None]:
+    """Turn SIGINT, SIGTERM and SIGHUP into `stop_everything` and KeyboardInterrupt.
+
+    For the main thread, around everything that waits for trials.
+    """
+    global _stopping
+    before = {number: signal.signal(number, _on_signal) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _stopping = False
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    stop_everything()
+    raise KeyboardInterrupt
