@@ -25,6 +25,8 @@ KILLING_SECONDS = 5.0
 class DirectStarter:
     """Starts programs as children of guard."""
 
+    usable = True
+
     def __init__(self) -> None:
         self._sessions: set[int] = set()
         self._tags: set[str] = set()
@@ -46,10 +48,24 @@ class DirectStarter:
             )
         except OSError as error:
             raise TargetError(f"{argv[0]} can't be started: {error.strerror}") from error
-        self._sessions.add(process.pid)
+        self.remember(process.pid, env)
+        return DirectProgram(process)
+
+    def remember(self, pid: int, env: Mapping[str, str]) -> None:
+        """Note the session and the tag by which `clean` finds what a program left behind."""
+        self._sessions.add(pid)
         if TAG in env:
             self._tags.add(env[TAG])
-        return DirectProgram(process)
+
+    def forget_all(self) -> None:
+        """Forget what was noted: nothing of it is left."""
+        self._sessions.clear()
+        self._tags.clear()
+
+    def close(self) -> None:
+        """Kill what is left."""
+        if self._sessions:
+            self.clean(0)
 
     def clean(self, grace: float) -> tuple[int, ...]:
         """Kill what was left behind; return the pids still alive after ``grace`` seconds."""
@@ -59,8 +75,7 @@ class DirectStarter:
             time.sleep(0.02)
             left = self._left_behind()
         self._kill_all(left)
-        self._sessions.clear()
-        self._tags.clear()
+        self.forget_all()
         return tuple(left)
 
     def _kill_all(self, left: list[int]) -> None:
