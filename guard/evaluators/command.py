@@ -15,9 +15,6 @@ from guard.model import Observation
 from guard.plugin.api import Finished
 from guard.schema import list_of, mapping
 
-#: Seconds that one checker may take; the trial's own time-out is the target's alone.
-CHECKER_TIMEOUT = 120.0
-
 _PLACEHOLDER = re.compile(r"\{(workspace|repo)\}")
 
 
@@ -32,12 +29,12 @@ def find_failing(observation: Observation, wanted: Any) -> list[str] | None:
 
 def _run(observation: Observation, checker: Mapping[str, Any]) -> list[str]:
     # Late, so that a hook which only checks the value of the key starts faster.
-    from guard.process import run_checker
+    from guard.process import CHECKER_TIMEOUT, run_checker
 
     argv = [fill(part, observation) for part in checker["argv"]]
     name = bounded(" ".join(checker["argv"]), 100)
     finished = run_checker(argv, observation.workspace, CHECKER_TIMEOUT)
-    status = require_status(name, finished)
+    status = require_status(name, finished, CHECKER_TIMEOUT)
     wanted = checker.get("exit_code", 0)
     if status == wanted:
         return []
@@ -52,13 +49,13 @@ def fill(part: str, observation: Observation) -> str:
     return _PLACEHOLDER.sub(lambda match: places[match[1]], part)
 
 
-def require_status(name: str, finished: Finished) -> int:
+def require_status(name: str, finished: Finished, timeout: float) -> int:
     """Return the exit status. Raises TargetError for one that says nothing about the agent."""
     status = finished.exit_status
     if finished.signal is not None:
         raise TargetError(f"checker `{name}` was ended by signal {finished.signal}")
     if status is None:
-        raise TargetError(f"checker `{name}` did not end within {CHECKER_TIMEOUT:g} s")
+        raise TargetError(f"checker `{name}` did not end within {timeout:g} s")
     if status in NOT_STARTED:
         said = finished.stderr.strip()
         raise TargetError(f"checker `{name}` can't be started ({status}): {quoted(said)}")

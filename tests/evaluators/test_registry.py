@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from guard import evaluators
+from guard.evaluators import (
+    built_in_evaluators,
+    check_expectation,
+    declared_keys,
+    is_built_in,
+    score_keys,
+)
+from guard.model import Observation
+from tests.evaluators.grading import scores_of
+
+
+def test_the_table_names_exactly_what_the_evaluators_read() -> None:
+    read = [key for evaluator in built_in_evaluators() for key in evaluator.reads]
+    assert sorted(read) == sorted(declared_keys())
+
+
+def test_the_table_names_exactly_what_the_evaluators_write() -> None:
+    for evaluator in built_in_evaluators():
+        for key in evaluator.reads:
+            assert score_keys(key) == evaluator.writes
+
+
+def test_each_evaluator_is_declared_built_in_and_no_judge() -> None:
+    for evaluator in built_in_evaluators():
+        assert (evaluator.declared, evaluator.judge, evaluator.source) == (True, False, "built-in")
+
+
+def test_checkers_come_last_since_they_may_write_into_the_workspace() -> None:
+    assert built_in_evaluators()[-1].name == "command"
+
+
+def test_an_evaluator_whose_key_is_not_stated_writes_nothing() -> None:
+    assert scores_of({}, Observation()) == {}
+    assert scores_of({"tone": "calm"}, Observation()) == {}
+
+
+def test_judge_is_refused_in_one_line() -> None:
+    said = check_expectation("judge", {"rubric": "is it polite?"})
+    assert said is not None
+    assert said.startswith("judge: not there yet; ")
+    assert "\n" not in said
+    assert is_built_in("judge")
+    assert "judge" not in declared_keys()
+    assert score_keys("judge") == ()
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    assert check_expectation("no_change", True) == "unknown key; did you mean `no_changes`?"
+    assert check_expectation("zzz", True) == "unknown key"
+    assert not is_built_in("no_change")
+
+
+@pytest.mark.parametrize("key", sorted(declared_keys()))
+def test_no_key_accepts_a_value_that_says_nothing(key: str) -> None:
+    assert is_built_in(key)
+    empty: list[Any] = [None, [], {}, "", float("nan")]
+    for value in empty:
+        said = check_expectation(key, value)
+        assert said, f"{key}: {value!r}"
+        assert "\n" not in said
+
+
+def test_importing_the_registry_imports_no_evaluator() -> None:
+    code = (
+        "import sys, guard.evaluators as e; e.declared_keys(); e.check_expectation('judge', 1);"
+        "print(sorted(m for m in sys.modules if m.startswith('guard.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "['guard.evaluators']"
+
+
+def test_checking_one_key_imports_one_evaluator() -> None:
+    code = (
+        "import sys, guard.evaluators as e; e.check_expectation('exit_code', 1);"
+        "print([n for n in set(e.declared_keys().values())"
+        " if 'guard.evaluators.' + n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "['exit_code']"
+
+
+def test_the_table_cannot_be_changed_from_outside() -> None:
+    declared_keys().clear()
+    assert "no_changes" in evaluators.declared_keys()
