@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeGuard
 
 from guard.errors import PluginError
+from guard.evaluators.reasons import bounded
 from guard.model import Observation, Score
 from guard.plugin.api import Evaluator, Expectations
 
@@ -79,7 +80,7 @@ def _load_module(source: str, path: str) -> ModuleType:
     except (Exception, SystemExit) as error:  # a user's file may raise anything
         del sys.modules[name]
         raise PluginError(
-            f"{path}: can't be loaded: {type(error).__name__}: {error}",
+            f"{path}: can't be loaded: {type(error).__name__}: {bounded(str(error))}",
             f"python3 {path} shows where; `evaluators` in guard.yaml names it",
         ) from error
     return module
@@ -132,7 +133,7 @@ def _read_result(plain: _Plain, result: Any) -> tuple[Score, ...]:
 
 def _read_score(plain: _Plain, item: Any) -> Score:
     if isinstance(item, Score):
-        return Score(item.key, _read_number(plain, item.value), item.reason)
+        return Score(item.key, _read_number(plain, item.value), bounded(item.reason))
     if not _is_mapping(item):
         return Score(plain.key, _read_number(plain, item))
     if "score" not in item:
@@ -140,7 +141,7 @@ def _read_score(plain: _Plain, item: Any) -> Score:
     key, comment = item.get("key", plain.key), item.get("comment") or ""
     if not isinstance(key, str) or not isinstance(comment, str):
         raise PluginError(f"{plain.label}: returned a mapping whose key or comment isn't text")
-    return Score(key, _read_number(plain, item["score"]), comment)
+    return Score(key, _read_number(plain, item["score"]), bounded(comment))
 
 
 def _read_number(plain: _Plain, value: Any) -> float:
