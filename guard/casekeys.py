@@ -51,25 +51,33 @@ def check_prerequisite(value: Any) -> str:
 
 
 def check_policy(stated: Mapping[str, Any], path: Path = ()) -> None:
-    """Refuse a policy that contradicts itself, or that its trials can never satisfy."""
-    if "gate" in stated and "trials" in stated:
-        raise Invalid("takes `gate` or `trials`, not both", (*path, "trials"))
-    if "gate" in stated and "min_pass_rate" in stated:
-        raise Invalid("a gate has its own rates: leave it out", (*path, "min_pass_rate"))
+    """Refuse a policy that its trials can never satisfy, with the number that would do."""
+    if not POLICY_KEYS.keys() & stated.keys():
+        return
+    from guard.gates import unreachable
+
+    said = unreachable(policy_of(stated, {}))
+    # A rate beside no trials may find them in the agent's or the repository's defaults.
+    if said and not ("min_pass_rate" in stated and not {"trials", "gate"} & stated.keys()):
+        key, _, rest = said.partition(": ")
+        known = key in stated and rest
+        raise Invalid(rest if known else said, (*path, key) if known else path)
 
 
 def policy_of(stated: Mapping[str, Any], defaults: Mapping[str, Any]) -> Policy:
-    """Return the policy of a case: what it states over what its agent states."""
-    timeout = float(stated.get("timeout", defaults.get("timeout", 300)))
+    """Return the policy of a case: what it states, over what its agent and guard.yaml state."""
+    chosen = {key: defaults[key] for key in ("trials", "min_pass_rate") if key in defaults}
     if "gate" in stated:
-        return Policy(gate=stated["gate"], timeout=timeout)
-    if "trials" in stated or "min_pass_rate" in stated or "gate" not in defaults:
-        trials = stated.get("trials", defaults.get("trials"))
-        rate = stated.get("min_pass_rate", defaults.get("min_pass_rate", 1.0))
-        if trials is None:
-            raise Invalid("min_pass_rate asks for `trials` beside it", ("min_pass_rate",))
-        return Policy(trials=int(trials), min_pass_rate=float(rate), timeout=timeout)
-    return Policy(gate=defaults["gate"], timeout=timeout)
+        chosen = {"gate": stated["gate"]}
+    elif not {"trials", "min_pass_rate"} & stated.keys() and "gate" in defaults:
+        chosen["gate"] = defaults["gate"]
+    chosen |= {key: stated[key] for key in ("trials", "min_pass_rate") if key in stated}
+    return Policy(
+        gate=chosen.get("gate"),
+        trials=chosen.get("trials"),
+        min_pass_rate=float(chosen.get("min_pass_rate", 1.0)),
+        timeout=float(stated.get("timeout", defaults.get("timeout", 300))),
+    )
 
 
 PRECONDITIONS = (

@@ -230,7 +230,9 @@ def config_of(raw: Mapping[str, Any], blob: str = "") -> Config:
         return {**DEFAULTS[key], **raw.get(key, {})}
 
     defaults = filled("defaults")
-    if "trials" in raw.get("defaults", {}) and "gate" not in raw["defaults"]:
+    if defaults["gate"] == DEFAULTS["defaults"]["gate"] or "trials" in defaults:
+        # The default gate is what an unstated policy means; a deterministic target reads it
+        # as two trials that must agree.
         defaults = {k: v for k, v in defaults.items() if k != "gate"}
     hooks = {k: {**v, **raw.get("hooks", {}).get(k, {})} for k, v in DEFAULTS["hooks"].items()}
     return Config(

@@ -85,8 +85,6 @@ class Agent(NamedTuple):
     seams: tuple[Any, ...] = ()
     tests: tuple[str, ...] = ()
     price: Mapping[str, Any] = {}
-    line: int = 0
-    """Line of guard.yaml where it is declared; 0 for a plugin's."""
     origin: str = "guard.yaml"
     """guard.yaml, or the name of the plugin that contributed it."""
 

@@ -324,12 +324,7 @@ class Project:
             *self.config.plugins,
             *map(literal, named),
         ]
-        evaluators = [
-            source.partition(":")[0]
-            for agent in self.agents.values()
-            for source in agent.evaluators
-            if ".py:" in source
-        ]
+        evaluators = [file for agent in self.agents.values() for file in _evaluator_files(agent)]
         return compile_globs((*files, *evaluators, *self.case_globs))
 
     def own_paths(self, agent: Agent) -> Matcher:
@@ -342,6 +337,11 @@ class Project:
     def depends_of(self, agent: Agent) -> tuple[str, ...]:
         """Return the globs an agent's checks depend on, ``{repo}/…`` in an argv included."""
         return (*agent.depends, *map(literal, named_in_repo(agent.always)))
+
+    def code_folders(self, agent: Agent) -> tuple[str, ...]:
+        """Return the folders of Python files that the agent's plugins and evaluators load."""
+        files = [*self.config.plugins, *_evaluator_files(agent)]
+        return tuple(dict.fromkeys(f.rpartition("/")[0] or f for f in files))
 
     def evaluators_of(self, agent: Agent) -> tuple[Evaluator, ...]:
         """Return all evaluators that may grade the agent, the built-in ones first."""
@@ -367,6 +367,10 @@ class Project:
             f"no plugin offers the evaluator {name!r}{nearest(name, offered)}; "
             "a function of yours is file.py:name",
         )
+
+
+def _evaluator_files(agent: Agent) -> list[str]:
+    return [source.rpartition(":")[0] for source in agent.evaluators if ".py:" in source]
 
 
 def literal(path: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from guard.casekeys import policy_of
 from guard.errors import ConfigError
+from guard.gates import unreachable
 from guard.model import Agent, Case
-from guard.schema import Invalid
 
 #: Counts up when the stored form of a parsed case changes.
 FORMAT = "case-1"
@@ -57,10 +57,10 @@ def parse_cases(path: str, content: bytes) -> Sequence[Fields]:
 def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
     """Return the case that validated fields describe, with the agent's defaults filled in."""
     stated = {**agent.defaults, **fields}
-    try:
-        policy = policy_of(fields, agent.defaults)
-    except Invalid as error:
-        raise ConfigError(path, 0, "min_pass_rate", error.message) from error
+    policy = policy_of(fields, agent.defaults)
+    said = unreachable(policy)
+    if said:
+        raise ConfigError(path, 0, "", said)
     return Case(
         id=fields["id"],
         agent=agent.name,

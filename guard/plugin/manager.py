@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -13,15 +12,9 @@ import pluggy
 from guard.errors import GuardError, PluginError
 from guard.plugin import spec
 from guard.plugin.api import Evaluator, Prerequisite, Target
-from guard.plugin.entrypoints import EntryPoint, find_entry_points
+from guard.plugin.entrypoints import EntryPoint
 
 Named = TypeVar("Named", Target, Evaluator, Prerequisite)
-
-
-def disabled_plugins(names: Iterable[str] = ()) -> frozenset[str]:
-    """Return what GUARD_DISABLED_PLUGINS and ``-p no:NAME`` switch off."""
-    listed = os.environ.get("GUARD_DISABLED_PLUGINS", "").split(",")
-    return frozenset(name.strip() for name in (*listed, *names) if name.strip())
 
 
 def make_plugin_manager() -> pluggy.PluginManager:
@@ -138,23 +131,12 @@ def _switch_off(name: str) -> str:
     return f"GUARD_DISABLED_PLUGINS={name} switches it off"
 
 
-def load_entry_points(
-    plugins: Plugins,
-    disabled: frozenset[str],
-    wanted: Callable[[EntryPoint], bool] = lambda point: True,
-) -> None:
-    """Register the installed plugins that ``wanted`` asks for."""
-    for point in find_entry_points():
-        if point.name not in disabled and wanted(point):
-            plugins.register(point.name, import_plugin(point), point.distribution)
-
-
 def import_plugin(point: EntryPoint) -> ModuleType:
     """Import one installed plugin. Raises `PluginError` in one line."""
     try:
         module, _, attribute = point.module.partition(":")
         found = importlib.import_module(module)
-        return getattr(found, attribute) if attribute else found  # type: ignore[no-any-return]
+        return getattr(found, attribute) if attribute else found
     except Exception as error:
         raise PluginError(
             f"plugin {point.name} ({point.distribution}) does not load: "

@@ -1,1 +1,39 @@
-"""An adapter of Regression Guard."""
+"""The ``claude-code`` target: it loads, so that guard.yaml can name it, and its trials SKIP.
+
+Driving the real client is not there yet; a SKIP says so and is never a pass.
+"""
+
+from __future__ import annotations
+
+from guard.plugin import Observation, Option, Skip, Target, Trial, hookimpl
+
+NOT_YET = "driving Claude Code is not there yet: nothing was tested (target claude-code)"
+
+
+def run(trial: Trial) -> Observation:
+    """Refuse to pretend: the client is not driven yet."""
+    raise Skip(NOT_YET)
+
+
+@hookimpl
+def guard_targets() -> list[Target]:
+    """Offer the target ``claude-code``."""
+    return [
+        Target(
+            name="claude-code",
+            run=run,
+            real="nothing yet",
+            options=(
+                Option("prompt", "text", "{utterance}", help="what the client is asked"),
+                Option("allowed_tools", "texts", [], help="tools it may use unasked"),
+                Option("disallowed_tools", "texts", [], help="tools it may not use"),
+                Option("model", "text", None, help="the model asked for"),
+                Option("permission_mode", "text", None, help="as the client's own option"),
+                Option("max_turns", "integer", None, help="turns until it is stopped"),
+                Option("mount", "text", "project", help="project, skill or plugin"),
+                Option("plugin", "text", None, help="the plugin's folder, for mount: plugin"),
+                Option("settings", "any", None, help="as the client's own option"),
+                Option("mcp_config", "any", None, help="as the client's own option"),
+            ),
+        )
+    ]

@@ -1,0 +1,173 @@
+"""The command line: which commands there are, and one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from guard import __version__
+from guard.errors import ExitCode, GuardError
+
+if TYPE_CHECKING:
+    import argparse
+
+#: Command → what it does, in the order in which help lists them. The module is imported when
+#: the command is called, so that each start pays for its own imports alone.
+COMMANDS: Mapping[str, str] = {
+    "prove": "show that a case fails without the fix and passes with it",
+    "run": "run cases, several times each, on fresh copies",
+    "show": "show a trial: what it was asked, did, changed, said",
+    "affected": "list the cases that a change affects; run nothing",
+    "status": "show what holds and what is owed",
+    "new-case": "write a new case to fill in",
+    "explain": "explain a word, a rule or a key",
+    "doctor": "check what guard needs on this machine",
+    "demo": "play the whole story in a scratch repository",
+    "init": "set up this repository",
+    "install": "install the git hooks",
+    "uninstall": "remove the git hooks, restore those that were there",
+    "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push",
+    "check": "check everything that needs no run",
+    "ci": "judge a range of commits, strictly",
+    "verify": "show that every retained regression still fails before its fix",
+    "regressions": "show or verify the retained regressions",
+    "agents": "list the agents",
+    "plugins": "list the plugins",
+    "schema": "print the JSON Schema of a file",
+}
+#: What DESIGN lists and a later version brings: refused by name.
+TO_COME = (
+    "capture",
+    "login",
+    "bisect",
+    "merge-driver",
+    "receipts",
+    "gates",
+    "history",
+    "scoreboard",
+    "new-plugin",
+    "sync",
+    "readiness",
+    "coverage",
+    "audit",
+    "scaffold",
+    "plan-journeys",
+    "report",
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in (["--version"], ["-V"]):
+        print(f"guard {__version__}")
+        return ExitCode.OK
+    return _guarded(lambda: _dispatch(arguments))
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments[:1] == ["hook"]:
+        # Before argparse is imported: this is the way of every commit.
+        from guard_hooks.run import hook
+
+        return hook(arguments[1:])
+    disabled, rest = _switched_off(arguments)
+    if rest and rest[0] in TO_COME:
+        from guard.errors import UsageError
+
+        raise UsageError(f"`guard {rest[0]}` is not there yet", "guard --help")
+    name, values = _parse(rest)
+    return _function(name)(**values, disabled=disabled)
+
+
+def _switched_off(arguments: list[str]) -> tuple[frozenset[str], list[str]]:
+    """Take ``-p no:NAME`` out of the arguments, wherever it stands."""
+    from guard.plugin.switches import disabled_plugins
+
+    rest: list[str] = []
+    names: list[str] = []
+    position = 0
+    while position < len(arguments):
+        following = arguments[position + 1 : position + 2]
+        if arguments[position] == "-p" and following and following[0].startswith("no:"):
+            names.append(following[0].removeprefix("no:"))
+            position += 2
+            continue
+        rest.append(arguments[position])
+        position += 1
+    return disabled_plugins(names), rest
+
+
+def _parse(arguments: list[str]) -> tuple[str, dict[str, Any]]:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="guard",
+        description="Regression Guard: a bug in an agent earns its test.",
+        epilog="guard demo plays the whole story in 30 seconds. guard explain WORD explains one.",
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"guard {__version__}")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    asked = next((word for word in arguments if word in COMMANDS), None)
+    for name, text in COMMANDS.items():
+        one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if name == asked:
+            _add_arguments(name, one)
+    values = vars(parser.parse_args(_with_values(asked, arguments)))
+    _choose_color(values.pop("color"))
+    return values.pop("command"), values
+
+
+def _with_values(command: str | None, arguments: list[str]) -> list[str]:
+    """Write out the value of an option that may stand without one.
+
+    With argparse's ``nargs="?"`` `--affected` would eat the selector behind it.
+    """
+    defaults: Mapping[str, str] = {}
+    if command and command != "hook":
+        defaults = getattr(_module(command), "OPTIONAL_VALUES", {})
+    return [f"{word}={defaults[word]}" if word in defaults else word for word in arguments]
+
+
+def _add_arguments(name: str, parser: argparse.ArgumentParser) -> None:
+    if name != "hook":
+        _module(name).add_arguments(parser)
+
+
+def _choose_color(choice: str) -> None:
+    from guard import output
+
+    output.set_color(choice)
+
+
+def _module(name: str) -> Any:
+    import importlib
+
+    home = "guard_hooks" if name in ("install", "uninstall") else "guard.commands"
+    return importlib.import_module(f"{home}.{name.replace('-', '_')}")
+
+
+def _function(name: str) -> Callable[..., int]:
+    function: Callable[..., int] = getattr(_module(name), name.replace("-", "_"))
+    return function
+
+
+def _guarded(function: Callable[[], int]) -> int:
+    """Turn what is raised into a line and an exit code; nothing else prints a traceback."""
+    from guard.failures import report_bug, report_error
+
+    try:
+        return int(function())
+    except GuardError as error:
+        report_error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("guard: interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return ExitCode.NOT_ESTABLISHED
+    except Exception as error:
+        report_bug(error)
+        return ExitCode.BUG

@@ -1,0 +1,1 @@
+"""The commands, one file each: ``add_arguments`` and one function named like the command."""

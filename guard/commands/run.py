@@ -1,0 +1,120 @@
+"""``guard run``: run cases, several times each, on fresh copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from guard.affected import Selected, affected_cases
+from guard.change import change_of_trees
+from guard.commands.options import RunOptions, add_at_option, add_run_options
+from guard.engine import Engine, case_result
+from guard.errors import UsageError
+from guard.listener import TrialListener
+from guard.model import CaseResult
+from guard.project import Project
+from guard.reporting import finish_report, start_report
+from guard.rules.agent_without_case import without_case
+from guard.selection import select_cases
+from guard.session import Session
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "run cases, several times each, on fresh copies"
+OPTIONAL_VALUES = {"--affected": "HEAD"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``guard run``."""
+    parser.add_argument(
+        "selectors", nargs="*", metavar="SELECTOR", help="id, glob, path, or agent:NAME"
+    )
+    parser.add_argument(
+        "--affected",
+        metavar="BASE",
+        help="what differs from BASE affects (only as --affected=BASE)",
+    )
+    parser.add_argument("--owed", action="store_true", help="what has no evidence yet")
+    add_at_option(parser)
+    parser.add_argument("--check-only", metavar="DIR", help="grade DIR; run no target")
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    parser.add_argument("--if-changed", action="store_true", help=_hidden())
+    add_run_options(parser, trials=True)
+
+
+def _hidden() -> str:
+    import argparse
+
+    return argparse.SUPPRESS
+
+
+def run(
+    *,
+    selectors: Sequence[str] = (),
+    affected: str | None = None,
+    owed: bool = False,
+    at: str = "worktree",
+    check_only: str | None = None,
+    resume: bool = False,
+    if_changed: bool = False,
+    disabled: frozenset[str] = frozenset(),
+    **values: Any,
+) -> int:
+    """Run the cases that are asked for; return the exit code of what they established."""
+    options = RunOptions.of(values)
+    if if_changed:
+        raise UsageError("--if-changed is not there yet", "guard run --help")
+    with Session.open(disabled=disabled) as session:
+        project = session.guarded_project(at)
+        report = start_report(project, "run", at, options)
+        if check_only is not None:
+            results = _checked(project, select_cases(project, selectors), check_only)
+            return finish_report(project, report._replace(cases=tuple(results)), options)
+        missing = () if selectors or affected or owed else tuple(without_case(project))
+        selection = _selection(session, project, selectors, affected)
+        if not selection and affected is not None:
+            report = report._replace(notes=(f"nothing is affected since {affected}",))
+            return finish_report(project, report, options)
+        if not selection and not missing:
+            raise UsageError("there is no case to run", "guard new-case ID --agent AGENT")
+        with TrialListener(project, len(selection)) as listener:
+            engine = Engine(project, options.limits(), options.budget(), listener)
+            with engine:
+                if owed:
+                    selection = [s for s in selection if engine.is_owed(s.case)]
+                    if not selection:
+                        report = report._replace(notes=("nothing is owed",))
+                results = engine.run(selection, resume=resume)
+        report = report._replace(cases=tuple(results), rules=missing)
+        return finish_report(project, report, options)
+
+
+def _selection(
+    session: Session, project: Project, selectors: Sequence[str], affected: str | None
+) -> list[Selected]:
+    cases = select_cases(project, selectors)
+    if affected is None:
+        return [Selected(case) for case in cases]
+    base = session.project(affected)
+    change = change_of_trees(session.repo, base.tree, project.tree)
+    chosen = {case.id for case in cases}
+    found = affected_cases(project, base, change, session.store.last_verdicts())
+    return [selected for selected in found if selected.case.id in chosen]
+
+
+def _checked(project: Project, cases: Sequence[Any], folder: str) -> list[CaseResult]:
+    """Grade a folder as if a trial had left it: the target is not run."""
+    import os
+
+    from guard.trial import check_folder
+
+    if not os.path.isdir(folder):
+        raise UsageError(f"--check-only {folder}: there is no such folder")
+    results: list[CaseResult] = []
+    with Engine(project) as engine:
+        for case in cases:
+            stage = engine.stage(project.agents[case.agent])
+            trial = check_folder(stage, case, os.path.abspath(folder))
+            results.append(case_result(Selected(case), trial.verdict, trial.reason, (trial,), 1))
+    return results

@@ -1,0 +1,44 @@
+"""Hears of trials as they end: the progress bar, and the plugins that asked to be told."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from guard.errors import GuardError
+from guard.failures import report_error
+from guard.model import TrialResult
+from guard.progress import progress
+from guard.project import Project
+
+
+class TrialListener:
+    """Shows progress on a terminal and calls ``guard_trial_finished``."""
+
+    def __init__(self, project: Project, cases: int) -> None:
+        self._plugins = project.plugins_with("guard_trial_finished")
+        self._bar = progress(cases, sys.stderr.isatty())
+        self._failed = False
+
+    def __call__(self, result: TrialResult) -> None:
+        self._shown.advance(f"{result.case}#{result.number} {result.verdict}")
+        if self._plugins is None or self._failed:
+            return
+        try:
+            self._plugins.call("guard_trial_finished", result=result)
+        except GuardError as error:
+            # Told once: a reporter that breaks on each trial would bury the report.
+            self._failed = True
+            report_error(error)
+
+    def __enter__(self) -> TrialListener:
+        self._shown = self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.__exit__(kind, error, traceback)

@@ -1,0 +1,83 @@
+"""A series: the trials of one case on one tree, started as long as the outcome is open.
+
+Outcomes are read in the order of trial numbers, never of completion: a trial that ends early
+waits until all before it are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from guard.gates import planned_trials
+from guard.model import Case, TrialResult
+from guard.stage import Stage
+from guard.verdict import next_trials, outcomes_of
+
+#: Given the trials so far, in order and without gaps: how many more to start now.
+MoreTrials = Callable[[Sequence[TrialResult], int], int]
+
+
+class Series:
+    """Trials of one case on one stage."""
+
+    def __init__(
+        self, case: Case, stage: Stage, more: MoreTrials, *, first_number: int = 1
+    ) -> None:
+        self.case = case
+        self.stage = stage
+        self.more = more
+        self.first_number = first_number
+        self.started = 0
+        self.stopped = False
+        """Set by the engine where a budget or --fail-fast ends it."""
+        self._finished: dict[int, TrialResult] = {}
+
+    @property
+    def results(self) -> tuple[TrialResult, ...]:
+        """The finished trials up to the first one that is still running."""
+        found: list[TrialResult] = []
+        number = self.first_number
+        while number in self._finished:
+            found.append(self._finished[number])
+            number += 1
+        return tuple(found)
+
+    @property
+    def running(self) -> int:
+        """How many trials are under way."""
+        return self.started - len(self._finished)
+
+    def wants(self, slots: int) -> int:
+        """Return how many trials to start now, at most ``slots``."""
+        if self.stopped or slots <= 0:
+            return 0
+        return max(0, min(slots, self.more(self.results, slots + self.running) - self.running))
+
+    def start(self) -> int:
+        """Take the number of the next trial."""
+        self.started += 1
+        return self.first_number + self.started - 1
+
+    def add(self, result: TrialResult) -> None:
+        """Take a finished trial."""
+        self._finished[result.number] = result
+
+
+def by_policy(case: Case, *, deterministic: bool) -> MoreTrials:
+    """Return the rule of a case's own policy.
+
+    A trial that can't be graded ends the series: the case's verdict is then known.
+    """
+
+    def more(results: Sequence[TrialResult], jobs: int) -> int:
+        outcomes = outcomes_of(results)
+        if len(outcomes) < len(results):
+            return 0
+        return next_trials(case.policy, outcomes, deterministic=deterministic, jobs=jobs)
+
+    return more
+
+
+def most_trials(case: Case, *, deterministic: bool) -> int:
+    """Return how many trials the case may take at most."""
+    return planned_trials(case.policy, deterministic=deterministic)
