@@ -55,6 +55,8 @@ _DECORATION = (
     r"(?:fixup|squash|amend)!\s*|\[[^\]]*\]|\([^)]*\)|:[a-z0-9_+-]+:"
     r"|[A-Z][A-Z0-9]+-\d+\b|v?\d+(?:\.\d+)+\b|[\W_]"
 )
+#: A ticket or a version where a type would stand.
+_NO_TYPE = r"[a-z][a-z0-9]+-\d+|v?\d[\d.]*"
 _SEVERAL_TYPES = r"\w+(?:\s*[,&+/|]\s*\w+)+(?=\s*[(!:])"
 #: Characters of a header: enough for a near miss, and no work for a megabyte of symbols.
 _LOOKED_AT = 200
@@ -166,7 +168,7 @@ def near_miss(message: Message) -> str | None:
 
 
 def _looks_like_a_fix(message: Message) -> bool:
-    if message.type:
+    if message.type and not re.fullmatch(_NO_TYPE, message.type):
         return _names_a_fix(message.type)
     line = _plain(message.header[:_LOOKED_AT]).strip()
     while line:

@@ -118,10 +118,10 @@ def effective_cleanup(
 def _comment(raw: bytes, wanted: str) -> bytes:
     if wanted != "auto":
         return wanted.encode("utf-8", "surrogateescape")
-    cut = re.search(rb"^(.) " + re.escape(CUT_LINE), raw, re.MULTILINE)
-    last = raw.rstrip(WHITE).rpartition(b"\n")[2]
-    # git's own comments stand at the end of the file that the editor was given.
-    found = cut[1] if cut else last[:1]
+    # git's own comments stand at the end of the file that the editor was given: the last
+    # line is one, or what follows the scissors.
+    cut = re.search(rb"^(.) " + re.escape(CUT_LINE) + rb"\1 ", raw, re.MULTILINE)
+    found = cut[1] if cut else raw.rstrip(WHITE).rpartition(b"\n")[2][:1]
     return found if found and found in COMMENT_CHARS else b"#"
 
 
