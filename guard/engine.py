@@ -8,23 +8,23 @@ answers; then workspaces, targets and evaluators (`guard.trial`), and verdicts
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import NamedTuple
 
 from guard import model
 from guard.affected import Selected
 from guard.budget import Budget
+from guard.loop import Loop
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
 from guard.prerequisites import agent_python, find_missing
 from guard.project import Project
-from guard.receipts import Keys
+from guard.receipts import Keys, answers, make_receipt, result_of
+from guard.records import Receipt
 from guard.series import Series, by_policy, most_trials
 from guard.stage import Stage, prepare_stage
 from guard.tree import Tree
-from guard.trial import run_trial
 from guard.verdict import confirm, judge_case
 from guard.workspace import RunFolder
 
@@ -56,12 +56,14 @@ class Engine:
         limits: Limits | None = None,
         budget: Budget | None = None,
         on_trial: TrialListener | None = None,
+        run_id: str = "",
     ) -> None:
         self.project = project
         self.limits = limits = limits or Limits()
         self.budget = budget or Budget()
         self.keys = Keys(project)
         self.jobs = limits.jobs or os.cpu_count() or 1
+        self.run_id = run_id or secrets.token_hex(8)
         self._on_trial = on_trial or (lambda result: None)
         self._folder: RunFolder | None = None
         self._stages: dict[tuple[str, str], Stage] = {}
@@ -119,36 +121,69 @@ class Engine:
 
     # Cases -----------------------------------------------------------------------------
 
-    def run(self, selection: Sequence[Selected]) -> list[CaseResult]:
-        """Run the cases selected; return their results in the same order."""
-        planned = [self._plan(chosen) for chosen in selection]
-        open_plans = [plan for plan in planned if plan.series is not None]
-        self.run_series(
-            [plan.series for plan in self._by_urgency(open_plans) if plan.series is not None],
-            may_start=self._may_start,
-        )
-        results = [self._judged(plan) for plan in planned]
-        if self.limits.confirm:
-            results = self._confirmed(planned, results)
-        self._keep(planned, results)
-        return results
+    def run(self, selection: Sequence[Selected], *, resume: bool = False) -> list[CaseResult]:
+        """Run the cases selected; return their results in the same order.
 
-    def _plan(self, chosen: Selected) -> _Plan:
+        ``resume`` goes on where an interrupted run of the same cases on the same tree ended.
+        """
+        planned = [self._plan(chosen, resume=resume) for chosen in selection]
+        ordered = self._by_urgency(plan for plan in planned if plan.series is not None)
+        finished: dict[Series, CaseResult] = {}
+
+        def judge(series: Series) -> None:
+            plan = plans[series]
+            finished[series] = self.keep(plan.key, self._judged(plan))
+
+        plans = {plan.series: plan for plan in ordered if plan.series is not None}
+        self.run_series(list(plans), may_start=self._may_start, on_finished=judge)
+        results = [self._result(plan, finished) for plan in planned]
+        return self._confirmed(planned, results) if self.limits.confirm else results
+
+    def _result(self, plan: _Plan, finished: Mapping[Series, CaseResult]) -> CaseResult:
+        if plan.answered is not None:
+            return plan.answered
+        assert plan.series is not None
+        return finished.get(plan.series) or self._judged(plan)
+
+    def _plan(self, chosen: Selected, *, resume: bool) -> _Plan:
         case = self._bounded(chosen.case)
         agent = self.project.agents[case.agent]
         key = self.receipt_key(case)
-        if not self.limits.no_cache and self.limits.trials is None:
-            found = self.project.store.find_receipt(key)
-            if found is not None and found.verdict in (model.PASS, model.XFAIL):
-                return _Plan(chosen, case, key, answered=found.result(chosen))
+        receipt = self.receipt_for(case, key)
+        if receipt is not None:
+            return _Plan(chosen, case, key, answered=result_of(receipt, chosen))
         missing = find_missing(
             agent, case, self.project.repo.root, self.project.plugins.prerequisites()
         )
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
         deterministic = self.is_deterministic(agent)
-        series = Series(case, self.stage(agent), by_policy(case, deterministic=deterministic))
+        series = Series(case, self.stage(agent), by_policy(case, deterministic=deterministic), key)
+        if resume:
+            series.take_over(self._interrupted(case, key))
         return _Plan(chosen, case, key, series=series)
+
+    def receipt_for(self, case: Case, key: str) -> Receipt | None:
+        """Return the receipt that stands for a run of the case, where one does."""
+        if self.limits.no_cache or self.limits.trials is not None:
+            return None
+        agent = self.project.agents[case.agent]
+        found = self.project.store.find_receipt(key)
+        max_age = agent.max_age or self.project.config.receipts["max_age"]
+        return found if answers(found, max_age) else None
+
+    def is_owed(self, case: Case) -> bool:
+        """Tell whether nothing is known of the case on this tree."""
+        return self.receipt_for(case, self.receipt_key(case)) is None
+
+    def _interrupted(self, case: Case, key: str) -> Sequence[TrialResult]:
+        """Return the trials of a run that never came to a verdict on this case."""
+        trials = self.project.store.resumable_trials(case.id, key)
+        receipt = self.project.store.find_receipt(key)
+        if receipt is None or not trials:
+            return trials
+        judged = {trial.get("trial_id") for trial in receipt.evidence.get("trials", ())}
+        return [] if trials[0].trial_id in judged else trials
 
     def _bounded(self, case: Case) -> Case:
         policy = case.policy
@@ -191,8 +226,6 @@ class Engine:
         )
 
     def _judged(self, plan: _Plan) -> CaseResult:
-        if plan.answered is not None:
-            return plan.answered
         series = plan.series
         assert series is not None
         deterministic = self.is_deterministic(self.project.agents[plan.case.agent])
@@ -213,12 +246,7 @@ class Engine:
         again: dict[int, _Plan] = {}
         for position, (plan, result) in enumerate(zip(planned, results, strict=True)):
             if result.verdict == model.FAIL and plan.series is not None and self._gated(plan.case):
-                fresh = Series(
-                    plan.case,
-                    plan.series.stage,
-                    plan.series.more,
-                    first_number=plan.series.first_number + plan.series.started,
-                )
+                fresh = plan.series.repeated()
                 again[position] = plan._replace(series=fresh)
         self.run_series([plan.series for plan in again.values() if plan.series is not None])
         return [
@@ -231,92 +259,37 @@ class Engine:
         deterministic = self.is_deterministic(self.project.agents[case.agent])
         return policy.gate is not None or (policy.trials is None and not deterministic)
 
-    def _keep(self, planned: Sequence[_Plan], results: Sequence[CaseResult]) -> None:
-        for plan, result in zip(planned, results, strict=True):
-            if plan.series is not None and result.trials:
-                self.keep(plan.key, plan.case, result)
+    def keep(self, key: str, result: CaseResult) -> CaseResult:
+        """Keep a result as the receipt of its case; return it with the receipt's digest.
 
-    def keep(self, key: str, case: Case, result: CaseResult) -> None:
-        """Keep a result as the receipt of a case on what it depended on."""
-        agent = self.project.agents[case.agent]
-        if self.project.target_of(agent).live:
-            self.project.store.put_receipt(key, result)
-
-    # The loop --------------------------------------------------------------------------
+        What ran against an endpoint that isn't the provider's own is no evidence for it.
+        """
+        agent = self.project.agents[result.agent]
+        if not result.trials or not self.project.target_of(agent).live:
+            return result
+        return result._replace(receipt=self.project.store.put_receipt(make_receipt(key, result)))
 
     def run_series(
         self,
         series: Sequence[Series],
         may_start: Callable[[Series], bool] = lambda series: True,
+        on_finished: Callable[[Series], None] = lambda series: None,
     ) -> None:
-        """Run trials until no series wants another one; several series share the slots."""
-        waiting = deque(series)
-        active: list[Series] = []
-        pending: dict[Future[TrialResult], Series] = {}
-        with ThreadPoolExecutor(self.jobs, "trial") as pool:
-            try:
-                while waiting or active or pending:
-                    self._fill(pool, waiting, active, pending, may_start)
-                    if not pending:
-                        break
-                    done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._take(pending.pop(future), future.result(), waiting, active)
-            except BaseException:
-                for future in pending:
-                    future.cancel()
-                self._kill_trials()
-                raise
+        """Run trials until no series wants another one; several series share the slots.
 
-    def _fill(
-        self,
-        pool: ThreadPoolExecutor,
-        waiting: deque[Series],
-        active: list[Series],
-        pending: dict[Future[TrialResult], Series],
-        may_start: Callable[[Series], bool],
-    ) -> None:
-        while len(pending) < self.jobs:
-            # The series with the fewest trials first, so that the sides of a proof take turns.
-            wanting = [s for s in active if s.wants(self.jobs - len(pending))]
-            if not wanting:
-                if not waiting:
-                    break
-                following = waiting.popleft()
-                if self.budget.ended() or not may_start(following):
-                    following.stopped = True
-                else:
-                    active.append(following)
-                continue
-            chosen = min(wanting, key=lambda s: s.started)
-            if self.budget.ended():
-                chosen.stopped = True
-                continue
-            number = chosen.start()
-            pending[pool.submit(run_trial, chosen.stage, chosen.case, number)] = chosen
-        active[:] = [s for s in active if s.running or s.wants(1)]
+        ``on_finished`` is called as each series ends, so that a kill loses what is in flight.
+        """
+        loop = Loop(series, self.jobs, self.budget, may_start, self._record, on_finished)
+        loop.run()
 
-    def _take(
-        self,
-        series: Series,
-        result: TrialResult,
-        waiting: deque[Series],
-        active: list[Series],
-    ) -> None:
-        series.add(result)
+    def _record(self, loop: Loop, series: Series, result: TrialResult) -> None:
         self.budget.spend(result.observation.cost_usd)
-        self.project.store.put_trial(series.case.agent, result)
+        self.project.store.put_trial(
+            self.run_id, series.case.agent, result, side=series.side, key=series.key
+        )
         self._on_trial(result)
         if self.limits.fail_fast and result.verdict == model.FAIL:
-            for other in (*waiting, *active):
-                if other is not series:
-                    other.stopped = True
-            waiting.clear()
-
-    def _kill_trials(self) -> None:
-        from guard.process import kill_all
-
-        kill_all()
+            loop.stop(all_but=series)
 
     # Life ------------------------------------------------------------------------------
 

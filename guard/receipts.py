@@ -1,4 +1,4 @@
-"""What a case's evidence depends on, as one digest: the key under which a receipt is kept.
+"""Receipts: the stored evidence of a case, under a digest of all that it depended on.
 
 Of the tree only what the case depends on is in it: the agent's own paths, what its checks
 depend on, the code of its plugins, its fixtures, and the skills that a client lists beside
@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from guard import __version__
+from guard.affected import Selected
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs
-from guard.model import Agent, Case
+from guard.model import PASS, XFAIL, Agent, Case, CaseResult
 from guard.plugin.api import Fingerprint
 from guard.project import Project, literal, named_in_repo
+from guard.records import Receipt, evidence_of
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 
@@ -93,3 +96,54 @@ def _agent_facts(agent: Agent) -> dict[str, Any]:
 
 def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()
+
+
+def make_receipt(key: str, result: CaseResult) -> Receipt:
+    """Return the receipt of a case that was just run."""
+    return Receipt(
+        key=key,
+        case=result.case,
+        agent=result.agent,
+        verdict=result.verdict,
+        passed=result.passed,
+        trials=result.graded_count,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence_of(result),
+    )
+
+
+def answers(receipt: Receipt | None, max_age: str) -> bool:
+    """Tell whether a receipt stands for a run: it holds, and it isn't too old.
+
+    A failure is never answered by a receipt: what is broken is looked at again.
+    """
+    if receipt is None or receipt.verdict not in (PASS, XFAIL):
+        return False
+    try:
+        age = datetime.now(UTC) - datetime.fromisoformat(receipt.date)
+    except (TypeError, ValueError):
+        return False
+    return timedelta(minutes=-5) <= age <= _duration(max_age)
+
+
+def _duration(text: str) -> timedelta:
+    number, unit = int(text[:-1]), text[-1]
+    return (
+        number * {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}[unit]
+    )
+
+
+def result_of(receipt: Receipt, chosen: Selected) -> CaseResult:
+    """Return the result that a receipt stands for."""
+    return CaseResult(
+        case=chosen.case.id,
+        agent=chosen.case.agent,
+        verdict=receipt.verdict,
+        affected_by=chosen.affected_by,
+        path=chosen.case.path,
+        receipt=receipt.digest,
+        reused=receipt.date,
+        recorded_passed=receipt.passed,
+        recorded_trials=receipt.trials,
+        evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
+    )

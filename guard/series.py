@@ -21,11 +21,22 @@ class Series:
     """Trials of one case on one stage."""
 
     def __init__(
-        self, case: Case, stage: Stage, more: MoreTrials, *, first_number: int = 1
+        self,
+        case: Case,
+        stage: Stage,
+        more: MoreTrials,
+        key: str = "",
+        *,
+        side: str = "",
+        first_number: int = 1,
     ) -> None:
         self.case = case
         self.stage = stage
         self.more = more
+        self.key = key
+        """The receipt's key, by which an interrupted run is resumed."""
+        self.side = side
+        """before or after, in a proof."""
         self.first_number = first_number
         self.started = 0
         self.stopped = False
@@ -57,6 +68,21 @@ class Series:
         """Take the number of the next trial."""
         self.started += 1
         return self.first_number + self.started - 1
+
+    def take_over(self, results: Sequence[TrialResult]) -> None:
+        """Take trials of an earlier run, those that follow each other from the first number."""
+        for number, result in enumerate(results, self.first_number):
+            if result.number != number:
+                break
+            self.started += 1
+            self._finished[number] = result
+
+    def repeated(self) -> Series:
+        """Return a fresh series of the same trials; its numbers go on where these end."""
+        following = self.first_number + self.started
+        return Series(
+            self.case, self.stage, self.more, self.key, side=self.side, first_number=following
+        )
 
     def add(self, result: TrialResult) -> None:
         """Take a finished trial."""
