@@ -107,7 +107,7 @@ class _Constructor:
         text: str = node.value
         if node.tag != _STANDARD + "str":
             return self.tagged(node)
-        if node.style is not None:
+        if node.style:  # plain is "" to the C loader, None to the other
             return text
         if text in _WORDS:
             return _WORDS[text]
@@ -131,7 +131,7 @@ class _Constructor:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise self.fail(key_node, "a key must be text")
             key: str = key_node.value
-            if key == "<<" and key_node.style is None:
+            if key == "<<" and not key_node.style:
                 merged = {**self.merged(value_node, depth), **merged}
                 continue
             if key in found:
