@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TextIO, cast
 
 from guard import model
-from guard.errors import UnreadableError
+from guard.errors import UnreadableError, UsageError
 
 ColorMode = Literal["auto", "always", "never"]
 
@@ -62,10 +62,51 @@ def mark_of(verdict: str) -> str:
     return MARKS.get(verdict, UNKNOWN)
 
 
-def report(text: str = "") -> None:
+def out(text: str = "") -> None:
     """Write a part of the report to stdout; raises `UnreadableError` where it can't be written."""
     try:
         write(sys.stdout, text + "\n")
+    except OSError as exc:
+        raise UnreadableError(f"the report can't be written to standard output: {exc}") from exc
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a report, always UTF-8: to stdout for ``-``, else to a file that is whole or not there.
+
+    What isn't a plain file (a pipe, /dev/stderr) is written to as it is.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    if path == "-":
+        _write_to_stdout(data)
+        return
+    path = os.path.realpath(path)
+    temporary = path if _is_special(path) else f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        if temporary != path:
+            os.replace(temporary, path)
+    except OSError as exc:
+        if temporary != path and os.path.exists(temporary):
+            os.remove(temporary)
+        said = f"{printable(path)} can't be written: {exc.strerror}"
+        raise UsageError(said, f"mkdir -p {shell_path(os.path.dirname(path))}") from exc
+
+
+def _is_special(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _write_to_stdout(data: bytes) -> None:
+    descriptor = _descriptor(sys.stdout)
+    if descriptor is None:
+        out(data.decode().removesuffix("\n"))
+        return
+    try:
+        sys.stdout.flush()
+        _write_all(descriptor, data)
+    except BrokenPipeError:
+        _discard(descriptor)
     except OSError as exc:
         raise UnreadableError(f"the report can't be written to standard output: {exc}") from exc
 

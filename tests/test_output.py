@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard import model, output
-from guard.errors import UnreadableError
+from guard.errors import UnreadableError, UsageError
 
 #: Prints one report of four lines and one message.
 PROGRAM = """
 import sys
 from guard import output
 output.set_color(sys.argv[1])
-output.report("✓ a PASS\\n✗ b FAIL\\n? c OWED\\n! d ERROR")
+output.out("✓ a PASS\\n✗ b FAIL\\n? c OWED\\n! d ERROR")
 output.say("said")
 """
 
@@ -89,7 +89,7 @@ def test_only_a_mark_at_the_start_of_a_line_is_coloured(
 
 
 def test_everything_arrives_through_a_non_blocking_pipe() -> None:
-    code = "from guard import output; output.report('x' * 500_000); raise SystemExit(7)"
+    code = "from guard import output; output.out('x' * 500_000); raise SystemExit(7)"
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     child = subprocess.Popen([sys.executable, "-c", code], stdout=writer)
@@ -102,7 +102,7 @@ def test_everything_arrives_through_a_non_blocking_pipe() -> None:
 def test_a_reader_that_leaves_changes_no_exit_code() -> None:
     code = (
         "from guard import output\n"
-        "for _ in range(200): output.report('x' * 10_000)\n"
+        "for _ in range(200): output.out('x' * 10_000)\n"
         "raise SystemExit(1)"
     )
     reader, writer = os.pipe()
@@ -123,7 +123,7 @@ def test_a_full_disk_is_an_error_for_the_report_and_none_for_messages(
         monkeypatch.setattr(sys, "stdout", full)
         monkeypatch.setattr(sys, "stderr", full)
         with pytest.raises(UnreadableError, match="No space left"):
-            output.report("lost")
+            output.out("lost")
         output.say("lost, and no matter")
 
 
@@ -194,6 +194,58 @@ def test_any_text_can_be_written_in_any_encoding(text: str) -> None:
     for encoding in ("utf-8", "ascii", "latin-1", "cp1252"):
         output.encode(text, encoding)
     output.printable(text).encode("utf-8")
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def test_a_file_is_written_whole_and_replaces_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    target.write_text("old", encoding="utf-8")
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+    output.write_file(str(link), "ü \udcff\n")
+    assert target.read_bytes() == "ü \\udcff\n".encode()
+    assert link.is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "report.json"]
+
+
+def test_a_missing_folder_is_the_users_to_mend(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file or directory") as caught:
+        output.write_file(str(tmp_path / "absent" / "r.json"), "text")
+    assert caught.value.hint == f"mkdir -p {tmp_path}/absent"
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "r.json").mkdir()
+    with pytest.raises(UsageError, match="Is a directory"):
+        output.write_file(str(tmp_path / "r.json"), "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    output.write_file(str(pipe), "through\n")
+    assert reader.communicate()[0] == b"through\n"
+    assert pipe.is_fifo()
+
+
+def test_a_report_on_stdout_is_utf8_whatever_the_locale() -> None:
+    code = "from guard import output; output.write_file('-', '✓ ü\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=True,
+    )
+    assert done.stdout.decode() == "✓ ü\n"
+
+
+def test_a_report_on_a_captured_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    output.write_file("-", "one\ntwo\n")
+    assert capsys.readouterr().out == "one\ntwo\n"
 
 
 def test_marks_of_verdicts() -> None:
