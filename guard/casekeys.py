@@ -60,8 +60,10 @@ def check_policy(stated: Mapping[str, Any], path: Path = ()) -> None:
     # A rate beside no trials may find them in the agent's or the repository's defaults.
     if said and not ("min_pass_rate" in stated and not {"trials", "gate"} & stated.keys()):
         key, _, rest = said.partition(": ")
-        known = key in stated and rest
-        raise Invalid(rest if known else said, (*path, key) if known else path)
+        if key in stated and rest:
+            raise Invalid(rest, (*path, key))
+        at = next((k for k in ("trials", "min_pass_rate", "gate") if k in stated), "timeout")
+        raise Invalid(said, (*path, at))
 
 
 def policy_of(stated: Mapping[str, Any], defaults: Mapping[str, Any]) -> Policy:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from guard import model
 from guard.affected import Selected
 from guard.budget import Budget
+from guard.expectations import check_expectations
 from guard.loop import Loop
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
 from guard.prerequisites import agent_python, find_missing
@@ -126,6 +127,7 @@ class Engine:
 
         ``resume`` goes on where an interrupted run of the same cases on the same tree ended.
         """
+        check_expectations(self.project, (chosen.case for chosen in selection))
         planned = [self._plan(chosen, resume=resume) for chosen in selection]
         ordered = self._by_urgency(plan for plan in planned if plan.series is not None)
         finished: dict[Series, CaseResult] = {}

@@ -23,9 +23,14 @@ Path = tuple[str | int, ...]
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+#: What a scalar without a tag is given, so that `!!str 5` can be told from `5`.
+PLAIN = "plain"
+
+
 class _Loader(_BASE):  # type: ignore[misc]  # the C loader where libyaml is there
     """Resolves no plain scalar, so that each keeps the text that was written."""
 
+    DEFAULT_SCALAR_TAG = PLAIN
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  # replaces PyYAML's own
 
 
@@ -105,7 +110,7 @@ class _Constructor:
 
     def scalar(self, node: Any) -> Any:
         text: str = node.value
-        if node.tag != _STANDARD + "str":
+        if node.tag != PLAIN:
             return self.tagged(node)
         if node.style:  # plain is "" to the C loader, None to the other
             return text
@@ -116,12 +121,11 @@ class _Constructor:
         return float(text) if _FLOAT.match(text) and not _keeps_its_text(text) else text
 
     def tagged(self, node: Any) -> Any:
-        if node.tag in (_STANDARD + "null", "!"):
-            return node.value if node.tag == "!" else None
         kind = node.tag.removeprefix(_STANDARD)
-        if kind in ("int", "float", "bool"):
-            plain = yaml.ScalarNode(_STANDARD + "str", node.value, node.start_mark)
-            return self.scalar(plain)
+        if kind in ("str", "!"):
+            return node.value
+        if kind in ("int", "float", "bool", "null"):
+            return self.scalar(yaml.ScalarNode(PLAIN, node.value, node.start_mark))
         raise self.fail(node, f"the tag {node.tag} is not allowed here")
 
     def mapping(self, node: Any, depth: int) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
 import pluggy
 
 from guard.errors import GuardError, PluginError
+from guard.model import Report
 from guard.plugin import spec
 from guard.plugin.api import Evaluator, Prerequisite, Target
 from guard.plugin.entrypoints import EntryPoint
@@ -92,6 +93,16 @@ class Plugins:
     def prerequisites(self) -> Mapping[str, Prerequisite]:
         """Return name → prerequisite of plugins."""
         return self._collect("guard_prerequisites", Prerequisite)
+
+    def report_writers(self) -> Mapping[str, Callable[[Report], str]]:
+        """Return name → report writer of plugins."""
+        writers: dict[str, Callable[[Report], str]] = {}
+        for plugin, offered in self.call("guard_reports"):
+            twice = next((name for name in offered if name in writers), None)
+            if twice:
+                raise PluginError(f"two plugins write report {twice}", _switch_off(plugin))
+            writers.update(offered)
+        return writers
 
     def _collect(self, hook: str, kind: type[Named]) -> Mapping[str, Named]:
         if hook not in self._named:

@@ -1,0 +1,54 @@
+"""Whether each stated expectation has an evaluator that reads it, with a value it can use.
+
+A key that nothing reads would pass for ever, so it is a configuration error; where an agent
+has plain functions, which declare nothing, it shows once they have run (`dead-expectation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from guard.evaluators import check_expectation, is_built_in
+from guard.model import Agent, Case
+from guard.plugin.api import Evaluator
+from guard.project import Project
+from guard.schema import nearest
+
+
+def check_expectations(project: Project, cases: Iterable[Case]) -> None:
+    """Refuse an expectation that no evaluator reads. Raises `ConfigError` at its line."""
+    evaluators: dict[str, Mapping[str, Evaluator]] = {}
+    for case in cases:
+        agent = project.agents[case.agent]
+        if agent.name not in evaluators:
+            evaluators[agent.name] = _readers(project, agent)
+            for key, value in agent.always.items():
+                said = _find_wrong(key, value, evaluators[agent.name])
+                if said:
+                    raise project.config_error(("agents", agent.name, "always", key), said)
+        for key, value in case.expected.items():
+            said = _find_wrong(key, value, evaluators[agent.name])
+            if said:
+                raise project.case_error(case.path, f"expected.{key}", said)
+
+
+def _readers(project: Project, agent: Agent) -> dict[str, Evaluator]:
+    """Return key → evaluator; the key "" where a plain function may read any."""
+    readers: dict[str, Evaluator] = {}
+    for evaluator in project.evaluators_of(agent):
+        if not evaluator.declared:
+            readers.setdefault("", evaluator)
+        for key in evaluator.reads:
+            readers.setdefault(key, evaluator)
+    return readers
+
+
+def _find_wrong(key: str, value: Any, readers: Mapping[str, Evaluator]) -> str | None:
+    if is_built_in(key):
+        return check_expectation(key, value)
+    if key in readers:
+        return readers[key].check(key, value)
+    if "" in readers:
+        return None
+    return f"no evaluator reads this key{nearest(key, readers)} (guard explain expected)"
