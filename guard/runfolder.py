@@ -1,0 +1,182 @@
+"""Where a run keeps its workspaces: in memory where there is room, never in a repository.
+
+One folder a run, named by the process that owns it, so that the next run can sweep what a
+killed one left.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+from guard.errors import UsageError
+from guard.git import Repo
+from guard.workspace import remove_tree
+
+#: Free bytes that a run wants beyond twice what it lays.
+MARGIN_BYTES = 64 << 20
+PREFIX = "run-"
+
+
+class RunFolder:
+    """The folders of one run; made when first used, removed by `close`."""
+
+    def __init__(self, repo: Repo, roots: Sequence[str] | None = None) -> None:
+        self._repository = repo.root or repo.git_dir
+        self._roots = list(roots) if roots is not None else candidate_roots()
+        self._places: dict[str, RunPlace] = {}
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    def place(self, size: int = 0) -> RunPlace:
+        """Return the first place with room for ``size`` bytes twice. Raises `UsageError`."""
+        with self._lock:
+            for root in self._roots:
+                if not is_usable(root, self._repository) or not _has_room(root, size):
+                    continue
+                if root not in self._places:
+                    sweep(root)
+                    self._places[root] = RunPlace(root)
+                return self._places[root]
+        raise UsageError(
+            f"no folder outside a repository has room for trials: tried {', '.join(self._roots)}",
+            "TMPDIR=/a/folder/with/room guard run",
+        )
+
+    def close(self) -> None:
+        """Remove everything."""
+        atexit.unregister(self.close)
+        for place in self._places.values():
+            remove_tree(place.path)
+        self._places.clear()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class RunPlace:
+    """One run's folder below one root."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        name = f"{PREFIX}{os.getpid()}-{start_time(os.getpid())}-{secrets.token_hex(3)}"
+        self.path = os.path.join(root, name)
+        os.mkdir(self.path, 0o700)
+        self._made: set[str] = set()
+        self._strays: list[tuple[float, str]] = []
+        self._lock = threading.Lock()
+
+    def new_path(self, kind: str) -> str:
+        """Return a fresh path in the run's folder; nothing is there yet."""
+        with self._lock:
+            name = f"{kind}{len(self._made) + 1}"
+            self._made.add(name)
+        return os.path.join(self.path, name)
+
+    def new_folder(self, kind: str) -> str:
+        """Make a fresh folder in the run's folder."""
+        path = self.new_path(kind)
+        os.mkdir(path, 0o700)
+        return path
+
+    def strays_since(self, moment: float) -> list[str]:
+        """Return what trials put into the run's own folder since a time of the monotonic clock.
+
+        It may have been any trial that was running then: each of them is told.
+        """
+        with self._lock:
+            for name in os.listdir(self.path):
+                if name not in self._made:
+                    self._strays.append((time.monotonic(), f"../../../{name}"))
+                    remove_stray(os.path.join(self.path, name))
+            return sorted(name for found, name in self._strays if found >= moment)
+
+
+def remove_stray(path: str) -> None:
+    """Remove a file or folder that isn't ours."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        remove_tree(path)
+    else:
+        os.unlink(path)
+
+
+def candidate_roots() -> list[str]:
+    """Return where runs may lie, in memory first."""
+    uid = os.getuid()
+    roots = [f"/dev/shm/guard-{uid}", os.path.join(tempfile.gettempdir(), f"guard-{uid}")]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime:
+        roots.insert(0, os.path.join(runtime, "guard"))
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return [*roots, os.path.join(cache, "guard", "runs")]
+
+
+def is_usable(root: str, repository: str) -> bool:
+    """Tell whether programs can be run there by us alone, outside any repository."""
+    if _in_repository(root, repository):
+        return False
+    try:
+        os.makedirs(root, 0o700, exist_ok=True)
+        status = os.lstat(root)
+        noexec = os.statvfs(root).f_flag & getattr(os, "ST_NOEXEC", 0)
+    except OSError:
+        return False
+    ours = status.st_uid == os.getuid() and not status.st_mode & 0o077
+    return ours and not noexec and os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK)
+
+
+def _in_repository(root: str, repository: str) -> bool:
+    folder = os.path.realpath(root)
+    inside = os.path.realpath(repository)
+    while True:
+        if folder == inside or os.path.lexists(os.path.join(folder, ".git")):
+            return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+
+
+def _has_room(root: str, size: int) -> bool:
+    free = os.statvfs(root)
+    return free.f_bavail * free.f_frsize >= 2 * size + MARGIN_BYTES
+
+
+def sweep(root: str) -> None:
+    """Remove the folders of runs whose process is gone."""
+    for name in os.listdir(root):
+        pid, _, rest = name.removeprefix(PREFIX).partition("-")
+        if not name.startswith(PREFIX) or not pid.isdecimal():
+            continue
+        if start_time(int(pid)) != rest.partition("-")[0]:
+            remove_tree(os.path.join(root, name))
+
+
+def start_time(pid: int) -> str:
+    """Return when a process started, as one word that a later process of its id won't share."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2].split()[19].decode()
+    except FileNotFoundError:
+        if os.path.exists("/proc/self/stat"):
+            return "gone"
+    import psutil
+
+    try:
+        return str(int(psutil.Process(pid).create_time()))
+    except psutil.Error:
+        return "gone"

@@ -1,0 +1,116 @@
+"""A fresh workspace for each trial: laid from a template, watched, and removed as it ends.
+
+It lies one level down in a private folder (``<slot>/<trial>/ws``, beside ``home`` and
+``tmp``), so that a write to ``../`` is seen.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from guard.changes import Changes, compare
+from guard.errors import UsageError
+from guard.git import text_of
+from guard.manifest import Item, Manifest, same_content, scan_folder
+from guard.template import Piece, Template, lay_piece, parents_of
+
+#: What a trial's folder holds; anything else was put there by the target.
+OWN_NAMES = frozenset(("ws", "home", "tmp"))
+
+
+class Workspace(NamedTuple):
+    """One trial's folder, as it was before the target started."""
+
+    folder: str
+    before: Manifest
+    template: Template
+    given: Mapping[bytes, Piece]
+
+    @property
+    def path(self) -> str:
+        """The workspace itself: the working folder of target and checkers."""
+        return os.path.join(self.folder, "ws")
+
+    def content_before(self, path: bytes) -> bytes | None:
+        """Return what a path held before the trial."""
+        piece = self.given.get(path)
+        return piece.data if piece is not None else self.template.content(path)
+
+    def scan(self, started_ns: int) -> Manifest:
+        """List what the workspace holds now; ``started_ns``: when the target started."""
+        return scan_folder(os.fsencode(self.path), self.before, started_ns)
+
+    def changes(self, after: Manifest) -> Changes:
+        """Return what differs from before."""
+        if same_content(self.before, after):
+            return Changes()
+        return compare(self.before, after, self.content_before, os.fsencode(self.path))
+
+    def strays(self) -> list[str]:
+        """Return what was written outside the workspace, in the folders above it."""
+        above = os.path.dirname(self.folder)
+        found = [f"../{name}" for name in os.listdir(self.folder) if name not in OWN_NAMES]
+        mine = os.path.basename(self.folder)
+        found += [f"../../{name}" for name in os.listdir(above) if name != mine]
+        if os.path.islink(self.path):
+            found.append("the workspace itself, now a symbolic link")
+        return sorted(found)
+
+    def remove(self) -> None:
+        """Remove the trial's folder, whatever the target made of it."""
+        remove_tree(self.folder)
+
+
+def lay_workspace(slot: str, name: str, template: Template, given: Sequence[Piece]) -> Workspace:
+    """Lay a workspace in ``<slot>/<name>``. Raises `UsageError` where ``given`` would leave it."""
+    folder = os.path.join(slot, name)
+    os.mkdir(folder, 0o700)
+    for own in OWN_NAMES:
+        os.mkdir(os.path.join(folder, own))
+    target = os.fsencode(os.path.join(folder, "ws"))
+    before = template.lay(target)
+    for piece in given:
+        before[piece.path] = _lay_given(target, piece)
+    return Workspace(folder, before, template, {piece.path: piece for piece in given})
+
+
+def _lay_given(target: bytes, piece: Piece) -> Item:
+    parts = piece.path.split(b"/")
+    if piece.path.startswith(b"/") or not all(parts) or {b".", b".."} & set(parts):
+        raise UsageError(f"given file {text_of(piece.path)} is no path inside the workspace")
+    for folder in reversed(parents_of(piece.path)):
+        _enter_folder(os.path.join(target, folder), folder)
+    place = os.path.join(target, piece.path)
+    try:
+        if stat.S_ISDIR(os.lstat(place).st_mode):
+            raise UsageError(f"given file {text_of(piece.path)} is a folder of the workspace")
+        os.unlink(place)
+    except FileNotFoundError:
+        pass
+    return lay_piece(piece, place)
+
+
+def _enter_folder(place: bytes, folder: bytes) -> None:
+    try:
+        os.mkdir(place)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.lstat(place).st_mode):
+            raise UsageError(
+                f"given files can't be laid below {text_of(folder)}: it is no folder"
+            ) from None
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with all that is below: read-only, unreadable or very deep, too."""
+    import shutil
+
+    try:
+        shutil.rmtree(path)
+    except (OSError, RecursionError):
+        if os.path.lexists(path):
+            subprocess.run(["chmod", "-R", "u+rwx", path], capture_output=True, check=False)
+            subprocess.run(["rm", "-rf", path], capture_output=True, check=False)
