@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from guard.errors import UnreadableError
 from guard.git import Repo, bytes_of
 
 GITLINK = "160000"
 SYMLINK = "120000"
 EXECUTABLE = "100755"
+FOLDER = "40000"
 
 
 class Entry(NamedTuple):
@@ -41,10 +43,20 @@ class Tree:
         if self._entries is not None:
             return self._entries.get(path)
         if path not in self._looked_up:
-            listing = self.repo.out("ls-tree", "-z", "--full-tree", self.oid, "--", path)
-            found = parse_listing(listing).get(path)
-            self._looked_up[path] = found if found and found.mode != "040000" else None
+            self._looked_up[path] = self._walk_to(path)
         return self._looked_up[path]
+
+    def _walk_to(self, path: bytes) -> Entry | None:
+        # Down through the tree objects: ls-tree would be a process for every look-up.
+        *folders, name = path.split(b"/")
+        oid = self.oid
+        for folder in folders:
+            found = read_folder(self.repo, oid).get(folder)
+            if found is None or found.mode != FOLDER:
+                return None
+            oid = found.oid
+        found = read_folder(self.repo, oid).get(name)
+        return found if found and found.mode != FOLDER else None
 
     def below(self, folder: bytes) -> dict[bytes, Entry]:
         """Return the entries below a folder (empty: all), without listing the rest."""
@@ -69,6 +81,28 @@ class Tree:
         oids = {p: e.oid for p in paths if (e := self.get(p)) and e.mode != GITLINK}
         blobs = self.repo.objects.read_many(oids.values())
         return {path: blobs[oid] for path, oid in oids.items()}
+
+
+def read_folder(repo: Repo, oid: str) -> Mapping[bytes, Entry]:
+    """Return name → entry of one tree object, its folders too (mode `FOLDER`)."""
+    item = repo.objects.read(oid)
+    if item is None or item.kind != "tree":
+        raise UnreadableError(
+            f"tree {oid} is missing (a partial or shallow clone?)", "git fetch --refetch"
+        )
+    return parse_folder(item.data, len(oid) // 2)
+
+
+def parse_folder(content: bytes, width: int) -> dict[bytes, Entry]:
+    """Parse a raw tree object whose ids are ``width`` bytes wide."""
+    found: dict[bytes, Entry] = {}
+    start = 0
+    while start < len(content):
+        end = content.index(b"\0", start)
+        mode, _, name = content[start:end].partition(b" ")
+        start = end + 1 + width
+        found[name] = Entry(mode.decode(), content[end + 1 : start].hex())
+    return found
 
 
 def parse_listing(listing: bytes) -> dict[bytes, Entry]:
