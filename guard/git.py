@@ -251,29 +251,22 @@ def find_repo(start: str | None = None) -> Repo:
 
     Raises `UsageError` outside a repository, where git refuses it, or without git.
     """
-    env = {**os.environ, "LC_ALL": "C.UTF-8"}
     call = ["git", "rev-parse", "--show-object-format", "--is-bare-repository"]
-    call += ["--path-format=absolute", "--git-dir", "--git-common-dir"]
+    # In a bare repository the last one fails, after the others have been told.
+    call += ["--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"]
+    env = {**os.environ, "LC_ALL": "C.UTF-8"}
     try:
         done = subprocess.run(call, capture_output=True, cwd=start, env=env, check=False)
     except FileNotFoundError as error:
         raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
     except NotADirectoryError as error:
         raise UsageError(f"{start} is not a folder") from error
-    lines = os.fsdecode(done.stdout).splitlines()
-    if done.returncode or len(lines) != 4:
+    lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    bare = lines[1:2] == ["true"]
+    if len(lines) != (4 if bare else 5) or (done.returncode and not bare):
         raise _no_repository(done.stderr, start)
-    object_format, bare, git_dir, common_dir = lines
-    root = "" if bare == "true" else _top_level(start, env)
-    return Repo(root, git_dir, common_dir, object_format)
-
-
-def _top_level(start: str | None, env: Mapping[str, str]) -> str:
-    call = ["git", "rev-parse", "--path-format=absolute", "--show-toplevel"]
-    done = subprocess.run(call, capture_output=True, cwd=start, env=env, check=False)
-    if done.returncode:
-        raise _no_repository(done.stderr, start)
-    return os.fsdecode(done.stdout).removesuffix("\n")
+    object_format, _, git_dir, common_dir = lines[:4]
+    return Repo("" if bare else lines[4], git_dir, common_dir, object_format)
 
 
 def _no_repository(stderr: bytes, start: str | None) -> UsageError:
@@ -283,3 +276,21 @@ def _no_repository(stderr: bytes, start: str | None) -> UsageError:
     if "path-format" in said or "show-object-format" in said:
         return UsageError("this git is too old: guard needs git 2.31 or newer", "git --version")
     return UsageError(f"git refuses this repository: {said}")
+
+
+def apply_patch(patch: bytes, folder: str) -> None:
+    """Apply a patch to a folder that is no repository. Raises `UsageError` where it can't be."""
+    call = ["git", "apply", "--whitespace=nowarn", "-"]
+    # Nothing of a hook's or the user's: no repository around the folder may be found.
+    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
+    env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(folder))
+    try:
+        done = subprocess.run(
+            call, input=patch, capture_output=True, cwd=folder, env=env, check=False
+        )
+    except FileNotFoundError as error:
+        raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
+    if done.returncode:
+        said = text_of(done.stderr.strip()).splitlines()
+        raise UsageError(f"the patch doesn't apply: {said[0] if said else 'git says nothing'}")
