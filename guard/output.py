@@ -89,8 +89,9 @@ def write_file(path: str, text: str) -> None:
     except OSError as exc:
         if temporary != path and os.path.exists(temporary):
             os.remove(temporary)
-        said = f"{printable(path)} can't be written: {exc.strerror}"
-        raise UsageError(said, f"mkdir -p {shell_path(os.path.dirname(path))}") from exc
+        folder = os.path.dirname(path)
+        hint = "" if os.path.isdir(folder) else f"mkdir -p {shell_path(folder)}"
+        raise UsageError(f"{printable(path)} can't be written: {exc.strerror}", hint) from exc
 
 
 def _is_special(path: str) -> bool:
