@@ -90,12 +90,10 @@ def test_line_of_finds_keys_items_and_nearest_parents() -> None:
 
 
 # YAML folds the line ends of other scripts inside quotes; nobody types them.
-_TEXT = st.text(st.characters(exclude_characters="\x85\u2028\u2029"), max_size=8)
+_TEXT = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), max_size=8)
 _VALUES: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | _TEXT,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
     max_leaves=8,
 )
 
