@@ -47,7 +47,7 @@ def compare(
         if old is not None and new is not None and old.content == new.content:
             continue
         old_text = _text(content_before(path) if old and old.kind in (FILE, LINK) else b"")
-        new_text = _text(_content_after(root, path, new))
+        new_text = _text(content_of(root, path, new))
         plus, minus = count_lines(old_text, new_text)
         files.append(FileChange(text_of(path), _status(old, new), plus, minus))
         diff.add(_shown(path), old, new, old_text, new_text)
@@ -62,7 +62,8 @@ def _status(old: Item | None, new: Item | None) -> str:
     return "M" if old.content[:2] == new.content[:2] else "T"
 
 
-def _content_after(root: bytes, path: bytes, item: Item | None) -> bytes | None:
+def content_of(root: bytes, path: bytes, item: Item | None) -> bytes | None:
+    """Return a file's content or a link's target; nothing for what has none, None if unreadable."""
     if item is None or item.kind not in (FILE, LINK):
         return b""
     place = os.path.join(root, path)

@@ -12,10 +12,11 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from guard.changes import Changes, compare
+from guard.changes import Changes, compare, content_of
 from guard.errors import UsageError
 from guard.git import text_of
 from guard.manifest import Item, Manifest, same_content, scan_folder
+from guard.model import FileChange
 from guard.template import Piece, Template, lay_piece, parents_of
 
 #: What a trial's folder holds; anything else was put there by the target.
@@ -114,3 +115,14 @@ def remove_tree(path: str) -> None:
         if os.path.lexists(path):
             subprocess.run(["chmod", "-R", "u+rwx", path], capture_output=True, check=False)
             subprocess.run(["rm", "-rf", path], capture_output=True, check=False)
+
+
+def compare_folders(before: str, after: str) -> tuple[FileChange, ...]:
+    """Return what differs between two folders on disk."""
+    old, new = os.fsencode(before), os.fsencode(after)
+
+    def content_before(path: bytes) -> bytes | None:
+        return content_of(old, path, before_items[path])
+
+    before_items = scan_folder(old)
+    return compare(before_items, scan_folder(new), content_before, new).files

@@ -1,0 +1,69 @@
+"""Take secrets out of what is kept: the values of variables that were passed by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from guard.model import Observation, Score, TrialResult
+
+#: A shorter value is no secret, and redacting it would garble every text.
+LEAST_CHARACTERS = 4
+
+
+class Redactor:
+    """Replaces each secret by ``[redacted NAME]``."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        found: dict[str, str] = {}
+        for name, value in secrets.items():
+            if len(value) >= LEAST_CHARACTERS:
+                for form in (value, value.strip(), json.dumps(value)[1:-1]):
+                    found.setdefault(form, f"[redacted {name}]")
+        # The longest first: one secret may hold another.
+        self._found = sorted(found.items(), key=lambda item: -len(item[0]))
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        for value, replacement in self._found:
+            text = text.replace(value, replacement)
+        return text
+
+    def any(self, value: Any) -> Any:
+        """Return a JSON value without secrets."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            items = cast("Mapping[str, Any]", value).items()
+            return {self.any(key): self.any(item) for key, item in items}
+        if isinstance(value, (list, tuple)):
+            return [self.any(item) for item in cast("list[Any]", value)]
+        return value
+
+    def result(self, result: TrialResult) -> TrialResult:
+        """Return a trial's result without secrets."""
+        if not self._found:
+            return result
+        return result._replace(
+            reason=self.text(result.reason),
+            diff=self.text(result.diff),
+            scores=tuple(Score(s.key, s.value, self.text(s.reason)) for s in result.scores),
+            observation=self._observation(result.observation),
+        )
+
+    def _observation(self, seen: Observation) -> Observation:
+        calls = seen.tool_calls
+        return seen._replace(
+            reply=self.text(seen.reply),
+            stdout=self.text(seen.stdout),
+            stderr=self.text(seen.stderr),
+            output=self.any(seen.output),
+            facts=self.any(seen.facts),
+            argv=tuple(map(self.text, seen.argv)),
+            tool_calls=calls
+            and tuple(
+                call._replace(input=self.any(call.input), result=self.text(call.result))
+                for call in calls
+            ),
+        )
