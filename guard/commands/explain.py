@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard import output
 from guard.errors import UsageError
 from guard.explanations import KINDS, Explanation, all_explanations, find_explanations
+from guard.output import out
 from guard.schemas import described_keys
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def explain(*, word: str | None = None, disabled: frozenset[str] = frozenset()) -> int:
     """Explain one name; list all names where none is given."""
     if word is None:
-        output.report("\n".join(_index()))
+        out("\n".join(_index()))
         return 0
     told = _expectation_keys() if word == EXPECTED else []
     told += [_told(item) for item in find_explanations(word)]
     told = told or [_told_key(*found) for found in _keys_named(word)]
     if not told:
         raise UsageError(f"nothing is known as {word!r}{_nearest(word)}", "guard explain")
-    output.report("\n\n".join(told))
+    out("\n\n".join(told))
     return 0
 
 
@@ -76,8 +76,7 @@ def _wrapped(text: str) -> list[str]:
     import textwrap
 
     # Names hold hyphens; a break in one would make it another word.
-    return textwrap.wrap(text, 96, initial_indent="  ", subsequent_indent="  ",
-                         break_on_hyphens=False)  # fmt: skip
+    return [f"  {line}" for line in textwrap.wrap(text, 94, break_on_hyphens=False)]
 
 
 def _nearest(word: str) -> str:
