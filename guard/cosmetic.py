@@ -74,7 +74,9 @@ def _prose(content: bytes, path: str) -> str | None:
 
 def _split_front_matter(text: str) -> tuple[str | None, str]:
     match = re.match(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t\r]*$\n?", text, re.S | re.M)
-    return (match[1], text[match.end() :]) if match else (None, text)
+    if not match or re.search(r"^(?:```|~~~)", match[1], re.M):
+        return None, text
+    return match[1], text[match.end() :]
 
 
 def _is_same_front_matter(old: str | None, new: str | None, path: str) -> bool:
@@ -88,11 +90,13 @@ def _is_same_front_matter(old: str | None, new: str | None, path: str) -> bool:
     from guard.yamlfile import load_yaml
 
     try:
-        # As JSON, because to Python 1, 1.0 and true are equal.
-        before, after = (json.dumps(load_yaml(text, path), sort_keys=True) for text in (old, new))
+        before, after = load_yaml(old, path), load_yaml(new, path)
     except GuardError:
         return False
-    return before == after
+    # As JSON, because to Python 1, 1.0 and true are equal.
+    return isinstance(before, dict) and (
+        json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+    )
 
 
 def _comments(front_matter: str) -> list[str]:

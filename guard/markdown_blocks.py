@@ -20,22 +20,24 @@ FENCED = "fenced"
 #: A blank line that parts what it would otherwise join.
 GAP = "gap"
 
-_MARKER = r"(?:[-*+]|\d{1,9}[.)])[ \t]+"
+_MARK = r"(?:[-*+]|\d{1,9}[.)])"
+_MARKER = _MARK + r"[ \t]+"
 _PREFIX = r" {0,3}(?:" + _MARKER + r")?"
 _HEADING = r" {0,3}#{1,6}(?:\s|$)"
 _RULE = r" {0,3}(?:=+|-+|(?:[-*_]\s*){3,})"
-_KEPT = r" {4}| {0,3}(?:\t|[<>]|" + _MARKER + r"(?: {4}|\t|>))"
-_OPENING_FENCE = r"(?P<indent>\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*)(?P<mark>`{3,}(?=[^`]*$)|~{3,})"
+_KEPT = r" {4}| {0,3}(?:\t|[<>]|" + _MARKER + r"(?: {4}|\t|>|" + _MARK + r"\s)|" + _MARK + "$)"
+_OPENING_FENCE = r"(?P<indent>\s*(?:" + _MARK + r"\s+)*)(?P<mark>`{3,}(?=[^`]*$)|~{3,})"
 _FENCE_LINE = r"(?P<indent>\s*)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
 
 #: A target has one of these; ``[must](always)`` is no link.
 _LINKED = r"(?=[^\s()]*[/#.:])"
-_LINK_TARGET = r"\]\(" + _LINKED + r"(?:<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)"
+_LINK_TARGET = r"\]\((?:<[^<>\n]*>|" + _LINKED + r"[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)"
 _DEFINITION = (
     r"( {0,3}\[[^\]^][^\]]*\]:[ \t]+)(?:\S*[/#:]\S*|\S+\.\w+)"
     r"""([ \t]+(?:"[^"]*"|'[^']*'|\([^)]*\)))?"""
 )
 CODE_SPAN = r"(?s)(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)"
+_WHITE = " \t\r"
 #: White space of a code span, kept apart from that which parts words.
 _KEPT_WHITE = {9: "\x01", 10: "\x02", 13: "\x03", 32: "\x04"}
 
@@ -61,9 +63,9 @@ def markdown_blocks(text: str) -> list[Block] | None:
     try:
         for line in text.split("\n"):
             scan.read(line)
+        return [_normalised(block) for block in scan.blocks]
     except _Doubt:
         return None
-    return [_normalised(block) for block in scan.blocks]
 
 
 class _Scan:
@@ -73,45 +75,53 @@ class _Scan:
         self.blocks: list[Block] = []
         self.fence: re.Match[str] | None = None
         self.is_open = False
+        self.is_markup = False
         self.blanks = 0
 
     def read(self, line: str) -> None:
-        bare = line.rstrip(" \t\r")
+        bare = line.rstrip(_WHITE)
         if self.fence:
             self.blocks.append(Block(FENCED, line))
             if _closes(self.fence, bare):
                 self.fence = None
         elif not bare:
-            self.is_open = False
+            self.is_open = self.is_markup = False
             self.blanks += 1
         else:
             self.fence = re.match(_OPENING_FENCE, bare)
-            self.add(line, bare, FENCED if self.fence else _kind(bare))
+            # What follows a line of markup, up to the next blank one, belongs to it.
+            self.is_markup |= bare.lstrip().startswith("<")
+            kind = EXACT if self.is_markup else _kind(bare)
+            self.add(line, bare, FENCED if self.fence else kind)
 
     def add(self, line: str, bare: str, kind: str) -> None:
         self.part(kind)
         if kind == PROSE and self.is_open and not _begins_block(bare):
-            joined = self.blocks[-1].text + "\n" + bare.lstrip(" \t")
-            self.blocks[-1] = Block(PROSE, joined)
+            self.blocks[-1] = Block(PROSE, f"{self.blocks[-1].text}\n{line}")
         else:
-            self.blocks.append(Block(kind, bare if kind in (PROSE, ROW) else line))
-        self.is_open = kind == PROSE and not re.match(_HEADING, bare)
+            self.blocks.append(Block(kind, line))
+        self.is_open = kind == PROSE and not re.match(f"{_HEADING}|{_DEFINITION}$", bare)
 
     def part(self, kind: str) -> None:
         """Note the blank lines just read, where they tell code, tables or quotes apart."""
         last = self.blocks[-1].kind if self.blocks else PROSE
-        if {kind, last} & {EXACT, ROW}:
+        pair = {kind, last}
+        if EXACT in pair or (ROW in pair and FENCED not in pair):
             wanted = self.blanks if kind == last == EXACT else min(self.blanks, 1)
             self.blocks += [Block(GAP, "")] * wanted
         self.blanks = 0
 
 
 def _closes(fence: re.Match[str], line: str) -> bool:
+    indent: str = fence["indent"]
+    if line and not line[: len(indent)].isspace() and indent:
+        # The list that the fence stands in may have ended, and the fence with it.
+        raise _Doubt
     match = re.fullmatch(_FENCE_LINE, line)
     mark: str = fence["mark"]
     if not match or match["mark"][0] != mark[0] or len(match["mark"]) < len(mark):
         return False
-    if match["info"] or len(match["indent"]) != len(fence["indent"]):
+    if match["info"] or len(match["indent"]) != len(indent):
         # A fence in a fence, or an end that stands elsewhere than its beginning.
         raise _Doubt
     return True
@@ -131,7 +141,7 @@ def _normalised(block: Block) -> Block:
     """Return the block with one blank for each run outside code, and without link targets."""
     if block.kind not in (PROSE, ROW):
         return block
-    text = block.text
+    text = block.text.rstrip(_WHITE)
     definition = re.fullmatch(_DEFINITION, text)
     if definition:
         text = definition[1] + (definition[2] or "")
@@ -140,7 +150,7 @@ def _normalised(block: Block) -> Block:
     # Prose, the marks of a code span, the code; again and again, and prose at the end.
     parts = re.split(CODE_SPAN, text[start:])
     if any("`" in part for part in parts[::3]):
-        return Block(EXACT, text)
+        raise _Doubt
     for place in range(0, len(parts), 3):
         parts[place] = re.sub(r"[ \t\r\n]+", " ", re.sub(_LINK_TARGET, "](", parts[place]))
     for place in range(2, len(parts), 3):
