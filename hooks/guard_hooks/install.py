@@ -1,0 +1,123 @@
+"""``guard install``: write the git hooks; what was there before is kept, and called first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from guard import output
+from guard.errors import UsageError
+from guard.git import Repo, find_repo, text_of
+from guard_hooks.folder import (
+    Hook,
+    find_folder,
+    move_hook,
+    place_of_ours,
+    read_hook,
+    write_hook,
+)
+from guard_hooks.shim import FRAMEWORK, KEPT, STAGES, shim_text
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``guard install``."""
+    help_text = "also where a hook that was kept earlier is in the way: it is moved aside"
+    parser.add_argument("--force", action="store_true", help=help_text)
+
+
+def install(*, force: bool = False, disabled: frozenset[str] = frozenset()) -> int:
+    """Write the hooks of all stages; install twice and nothing changes."""
+    with find_repo() as repo:
+        folder = find_folder(repo)
+        hooks = [Hook(stage, os.path.join(folder, stage)) for stage in STAGES]
+        if not force:
+            refuse_what_is_in_the_way(hooks)
+        os.makedirs(folder, exist_ok=True)
+        written = [hook for hook in hooks if install_one(hook)]
+        tell(repo, folder, hooks, written)
+    return 0
+
+
+def refuse_what_is_in_the_way(hooks: list[Hook]) -> None:
+    """Raise `UsageError` before anything is written, where two earlier hooks claim one place."""
+    for hook in hooks:
+        if must_move_aside(hook):
+            raise UsageError(
+                f"{hook.path} was replaced since guard kept {hook.kept}, which differs from it",
+                "look at both, then: guard install --force    (keeps both, calls the newer one)",
+            )
+
+
+def must_move_aside(hook: Hook) -> bool:
+    """Tell whether a kept hook is in the way of another one that would have to be kept."""
+    there, kept = read_hook(hook.path), read_hook(hook.kept)
+    if there is None or kept is None or place_of_ours(hook) or there == kept:
+        return False
+    return not (FRAMEWORK in there and FRAMEWORK in kept)
+
+
+def install_one(hook: Hook) -> bool:
+    """Write one hook; return whether anything changed."""
+    place = place_of_ours(hook)
+    if not place and os.path.lexists(hook.path):
+        if must_move_aside(hook):
+            move_hook(hook.kept, free_name(hook.kept))
+        move_hook(hook.path, hook.kept)
+    place = place or hook.path
+    text = shim_text(hook.stage, sys.executable, read_hook(hook.kept))
+    if read_hook(place) == text and os.access(place, os.X_OK):
+        return False
+    write_hook(place, text)
+    return True
+
+
+def free_name(path: str) -> str:
+    """Return the first ``path-N`` that isn't there."""
+    number = 1
+    while os.path.lexists(f"{path}-{number}"):
+        number += 1
+    return f"{path}-{number}"
+
+
+def tell(repo: Repo, folder: str, hooks: list[Hook], written: list[Hook]) -> None:
+    """Say what was written where, what is called first, and what may surprise."""
+    place = output.printable(shown(repo, folder))
+    stages = ", ".join(hook.stage for hook in written)
+    output.out(
+        f"guard: installed in {place}: {stages}" if written else "guard: installed, as it was"
+    )
+    kept = [hook.stage for hook in hooks if os.path.lexists(hook.kept)]
+    if kept:
+        output.out(f"  called first, as before: your own {', '.join(kept)} (*{KEPT})")
+    chained = [hook.stage for hook in hooks if place_of_ours(hook) == hook.legacy]
+    if chained:
+        output.out(f"  called by the pre-commit framework: {', '.join(chained)}")
+    for surprise in surprises(repo, place):
+        output.out(f"! {surprise}")
+
+
+def shown(repo: Repo, folder: str) -> str:
+    """Return the folder as the user would name it."""
+    near = os.path.relpath(folder, repo.root)
+    return folder if near.startswith("..") else near
+
+
+def surprises(repo: Repo, place: str) -> list[str]:
+    """Return what core.hooksPath does that its owner may not expect, a sentence each."""
+    asked = repo.run("config", "--show-scope", "--get", "core.hooksPath", ok=None)
+    scope, _, path = text_of(asked.out.strip()).partition("\t")
+    if not path:
+        return []
+    if scope in ("global", "system"):
+        return [f"core.hooksPath is {scope}: these hooks run in all your repositories"]
+    if os.path.isabs(place):
+        return []
+    if repo.out("ls-files", "-z", "--", place):
+        return [f"{place} is tracked: others get these hooks, with your interpreter's path"]
+    if not os.path.isabs(path):
+        return [f"core.hooksPath is relative: a linked worktree has no {place}, so no hook"]
+    return []

@@ -1,0 +1,52 @@
+"""``guard uninstall``: take our hooks away, and put back what was there before."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from guard import output
+from guard.errors import UsageError
+from guard.git import find_repo
+from guard_hooks.folder import Hook, find_folder, move_hook, place_of_ours
+from guard_hooks.shim import KEPT, STAGES
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add no option."""
+
+
+def uninstall(*, disabled: frozenset[str] = frozenset()) -> int:
+    """Remove our hooks of all stages; each earlier one comes back byte for byte."""
+    with find_repo() as repo:
+        folder = find_folder(repo)
+    hooks = [Hook(stage, os.path.join(folder, stage)) for stage in STAGES]
+    removed = [hook.stage for hook in hooks if uninstall_one(hook)]
+    place = output.printable(folder)
+    if removed:
+        output.out(f"guard: taken out of {place}: {', '.join(removed)}")
+    else:
+        output.out(f"guard: there is no hook of guard's in {place}")
+    left = [hook.stage for hook in hooks if os.path.lexists(hook.kept)]
+    if left:
+        # Someone wrote over ours: theirs stays, and so does what it may have replaced.
+        output.out(f"! still kept there: {', '.join(stage + KEPT for stage in left)}")
+    return 0
+
+
+def uninstall_one(hook: Hook) -> bool:
+    """Take one hook away, also from where the pre-commit framework moved it to."""
+    ours = place_of_ours(hook)
+    if not ours:
+        return False
+    if os.path.lexists(hook.kept):
+        move_hook(hook.kept, ours)
+        return True
+    try:
+        os.unlink(ours)
+    except OSError as error:
+        raise UsageError(f"{ours} can't be removed: {error.strerror}") from error
+    return True
