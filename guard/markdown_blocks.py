@@ -24,7 +24,8 @@ _MARK = r"(?:[-*+]|\d{1,9}[.)])"
 _MARKER = _MARK + r"[ \t]+"
 _PREFIX = r" {0,3}(?:" + _MARKER + r")?"
 _HEADING = r" {0,3}#{1,6}(?:\s|$)"
-_RULE = r" {0,3}(?:=+|-+|(?:[-*_]\s*){3,})"
+#: A rule, a heading's underline, a table's second row.
+_RULE = r" {0,3}(?:=+|-+|(?:[-*_]\s*){3,}|[|:-][|:\s-]*)"
 _KEPT = r" {4}| {0,3}(?:\t|[<>]|" + _MARKER + r"(?: {4}|\t|>|" + _MARK + r"\s)|" + _MARK + "$)"
 _OPENING_FENCE = r"(?P<indent>\s*(?:" + _MARK + r"\s+)*)(?P<mark>`{3,}(?=[^`]*$)|~{3,})"
 _FENCE_LINE = r"(?P<indent>\s*)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
@@ -91,7 +92,7 @@ class _Scan:
             self.fence = re.match(_OPENING_FENCE, bare)
             # What follows a line of markup, up to the next blank one, belongs to it.
             self.is_markup |= bare.lstrip().startswith("<")
-            kind = EXACT if self.is_markup else _kind(bare)
+            kind = EXACT if self.is_markup else _kind(bare, self.is_open)
             self.add(line, bare, FENCED if self.fence else kind)
 
     def add(self, line: str, bare: str, kind: str) -> None:
@@ -127,10 +128,12 @@ def _closes(fence: re.Match[str], line: str) -> bool:
     return True
 
 
-def _kind(line: str) -> str:
+def _kind(line: str, is_open: bool) -> str:
     if re.match(_KEPT, line):
         return EXACT
-    return ROW if "|" in line or re.fullmatch(_RULE, line) else PROSE
+    # In an open paragraph a pipe is more likely code than the first row of a table.
+    is_row = re.match(r" {0,3}\|", line) or ("|" in line and not is_open)
+    return ROW if is_row or re.fullmatch(_RULE, line) else PROSE
 
 
 def _begins_block(line: str) -> bool:

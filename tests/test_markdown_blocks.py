@@ -36,6 +36,8 @@ def blocks(text: str) -> list[tuple[str, str]]:
         ("a\n---\n\nb", [(PROSE, "a"), (ROW, "---"), (GAP, ""), (PROSE, "b")]),
         ("a\n\n***", [(PROSE, "a"), (GAP, ""), (ROW, "***")]),
         ("| a  | b |\n|--|--|\n", [(ROW, "| a | b |"), (ROW, "|--|--|")]),
+        ("a | b\n-|-\nc | d", [(ROW, "a | b"), (ROW, "-|-"), (ROW, "c | d")]),
+        ("a `b\nc|d` e\n-|-", [(PROSE, "a `b\x02c|d` e"), (ROW, "-|-")]),
         ("<x>\na  b\n\nc  d", [(EXACT, "<x>"), (EXACT, "a  b"), (GAP, ""), (PROSE, "c d")]),
         (
             "a\n```sh\nb  c\n\n```\n\n\nd",
