@@ -25,6 +25,7 @@ from guard.tree import GITLINK, Tree
 if TYPE_CHECKING:
     from guard.plugin.api import Evaluator, Target
     from guard.plugin.api import Project as ProjectView
+    from guard.plugin.entrypoints import EntryPoint
     from guard.plugin.manager import Plugins
 
 #: Hooks through which a plugin has a say in the rules.
@@ -43,6 +44,7 @@ class Project:
         self.disabled = disabled
         self._plugins: Plugins | None = None
         self._registered: set[str] = set()
+        self._asked: set[tuple[str, ...]] = set()
 
     # Configuration ---------------------------------------------------------------------
 
@@ -141,14 +143,13 @@ class Project:
 
         None where no plugin has a say: pluggy is then never imported.
         """
-        from guard.plugin.entrypoints import find_entry_points
-
+        if hooks in self._asked:
+            return self._plugins
+        self._asked.add(hooks)
         wanted = [
             point
-            for point in find_entry_points()
-            if point.name not in self.disabled
-            and point.name not in self._registered
-            and (not hooks or self._implements(point, hooks))
+            for point in self._entry_points
+            if point.name not in self._registered and (not hooks or self._implements(point, hooks))
         ]
         if self._plugins is None and not (wanted or self.config.plugins or not hooks):
             return None
@@ -160,7 +161,13 @@ class Project:
             self._registered.add(point.name)
         return plugins
 
-    def _implements(self, point: Any, hooks: Sequence[str]) -> bool:
+    @cached_property
+    def _entry_points(self) -> list[EntryPoint]:
+        from guard.plugin.entrypoints import find_entry_points
+
+        return [point for point in find_entry_points() if point.name not in self.disabled]
+
+    def _implements(self, point: EntryPoint, hooks: Sequence[str]) -> bool:
         from guard.plugin.facts import hooks_of
 
         return bool(hooks_of(self.store, point).intersection(hooks))

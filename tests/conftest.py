@@ -71,7 +71,9 @@ class ScratchRepo:
 
 
 @pytest.fixture(autouse=True)
-def isolated_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def isolated_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Give every test its own HOME and git configuration, and no variable of the user's."""
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(GIT_SETTINGS, encoding="utf-8")

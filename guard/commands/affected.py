@@ -36,10 +36,7 @@ def affected(
         change = change_of_trees(session.repo, before.tree, project.tree)
         found = affected_cases(project, before, change, session.store.last_verdicts())
     if json:
-        rows = [
-            {"id": s.case.id, "agent": s.case.agent, "path": s.case.path, "affected_by": s.affected_by}
-            for s in found
-        ]
+        rows = [{"id": c.id, "agent": c.agent, "path": c.path, "affected_by": r} for c, r in found]
         out(json_module.dumps(rows, indent=2))
         return ExitCode.OK
     for selected in found:

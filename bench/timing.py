@@ -1,0 +1,56 @@
+"""Times whole processes in interleaved rounds, so that a busy machine slows all alike."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """One process to time."""
+
+    name: str
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str] = {}
+    codes: tuple[int, ...] = (0,)
+    """Exit codes that mean it did what it should."""
+
+
+def time_commands(commands: Sequence[Command], rounds: int) -> dict[str, float]:
+    """Return name → median seconds over ``rounds``, after one that isn't counted."""
+    seconds: dict[str, list[float]] = {command.name: [] for command in commands}
+    for number in range(rounds + 1):
+        for command in commands:
+            taken = _time(command)
+            if number:
+                seconds[command.name].append(taken)
+    return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def _time(command: Command) -> float:
+    started = time.perf_counter()
+    done = subprocess.run(
+        command.argv,
+        cwd=command.cwd,
+        env={**os.environ, **command.env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    taken = time.perf_counter() - started
+    if done.returncode not in command.codes:
+        said = (done.stdout + done.stderr).decode("utf-8", "replace")[-2000:]
+        raise SystemExit(f"{command.name} ended in {done.returncode}:\n{said}")
+    return taken
+
+
+def print_ratio(what: str, seconds: float, floor: float, floor_name: str, aim: float) -> None:
+    """Print one line: how many times the floor, and what the aim is."""
+    ratio = seconds / floor
+    held = "holds" if ratio <= aim else "MISSED"
+    print(f"{what:<58} {ratio:6.2f} x {floor_name:<22} aim {aim:g} x  {held}", flush=True)
