@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from guard.counter_examples import Judgement, grade, judge_counter_example, lay_
 from guard.errors import TargetError, UsageError
 from guard.evaluators import built_in_evaluators
 from guard.model import Observation
+from guard.plugin import Evaluator
 from guard.plugin.functions import load_functions
 from tests.books import (
     BOOKS,
@@ -27,10 +27,11 @@ from tests.books import (
 PATCH = """\
 --- a/budget.md
 +++ b/budget.md
-@@ -8,2 +8,2 @@
+@@ -8,3 +8,3 @@
  | Harbour Choir | 940 |
 -| printing | 385 |
 +| printing | 386 |
+ | **total** | **3635** |
 """
 EXPECTED: dict[str, Any] = {"no_changes": True, "command": {"argv": list(RECONCILE_ARGV)}}
 
@@ -62,7 +63,7 @@ class Books:
 
 @pytest.fixture
 def books(tmp_path: Path) -> Books:
-    return Books(tmp_path)
+    return Books(tmp_path / "books")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_the_folder_before_is_left_alone_though_files_are_shared(books: Books) -
 @pytest.mark.parametrize("path", ["../out.md", "link/out.md", "/tmp/guard-out.md", "budget.md/x"])
 def test_a_file_that_cannot_lie_in_the_workspace_is_an_error(books: Books, path: str) -> None:
     (books.after / "link").symlink_to("..")
-    with pytest.raises(UsageError, match="out.md|budget.md/x"):
+    with pytest.raises(UsageError, match=r"out\.md|budget\.md/x"):
         books.observe({"files": {path: "x"}})
     assert not (books.after.parent / "out.md").exists()
 
@@ -246,9 +247,10 @@ def test_plain_functions_judge_too_and_may_see_the_inputs(books: Books) -> None:
 
 
 def test_of_two_scores_of_one_key_the_lower_counts(books: Books) -> None:
-    load: Callable[[str], Any] = lambda value: load_functions(
-        f"def check(observation, expected): return {value}", f"evals/{value}.py", "check"
-    )
+    def load(value: str) -> Evaluator:
+        source = f"def check(observation, expected): return {value}"
+        return load_functions(source, f"evals/{value}.py", "check")
+
     for evaluators in ([load("True"), load("False")], [load("False"), load("True")]):
         assert grade(Observation(), {}, evaluators)["check"].value == 0
 
