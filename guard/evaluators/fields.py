@@ -9,7 +9,7 @@ reason of `fields_floor`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from guard.errors import PluginError
 from guard.evaluators.json_values import equal_json, is_mapping
@@ -25,15 +25,55 @@ _OPTIONS: dict[str, Check] = {
 }
 
 
-def grade_fields(observation: Observation, expectations: Expectations) -> Iterator[Score]:
-    if "fields" not in expectations:
+class _Compared(NamedTuple):
+    """The fields of one observation, compared."""
+
+    total: int
+    wrong: list[str]
+    floor: float | None
+    gates: bool
+    """Whether a ratio below 1 fails."""
+
+    @property
+    def ratio(self) -> float:
+        return (self.total - len(self.wrong)) / self.total
+
+    @property
+    def details(self) -> str:
+        details = f": {'; '.join(self.wrong)}" if self.wrong else ""
+        right = self.total - len(self.wrong)
+        return f"{right} of {counted(self.total, 'field')} as expected{details}"
+
+
+def grade_ratio(observation: Observation, expectations: Expectations) -> Iterator[Score]:
+    found = _compare(observation, expectations)
+    if found is None or not found.gates:
         return
+    shown_floor = found.wrong and found.floor is not None and found.ratio >= found.floor
+    lead = f"floor met, ratio {found.ratio:.2f}, " if shown_floor else ""
+    yield Score("fields", found.ratio, bounded(lead + found.details))
+
+
+def grade_floor(observation: Observation, expectations: Expectations) -> Iterator[Score]:
+    found = _compare(observation, expectations)
+    if found is None or (found.gates and found.floor is None):
+        return
+    floor = 1.0 if found.floor is None else found.floor
+    met = found.ratio >= floor
+    verb = "meets" if met else "is below"
+    lead = f"ratio {found.ratio:.2f} {verb} the floor of {floor:g}, "
+    yield Score("fields_floor", float(met), bounded(lead + found.details))
+
+
+def _compare(observation: Observation, expectations: Expectations) -> _Compared | None:
+    if "fields" not in expectations:
+        return None
     stated: Mapping[str, Any] = expectations["fields"]
     options = {name: _option(name, stated, expectations) for name in _OPTIONS}
     wanted = {name: value for name, value in stated.items() if name not in _OPTIONS}
     wrong = _find_wrong_fields(observation.output, wanted)
-    floor = options["min_accuracy"]
-    yield from _scores(len(wanted), wrong, floor, gates=options["ratio_gates"] is not False)
+    gates = options["ratio_gates"] is not False
+    return _Compared(len(wanted), wrong, options["min_accuracy"], gates)
 
 
 def _option(name: str, stated: Mapping[str, Any], expectations: Expectations) -> Any:
@@ -57,20 +97,6 @@ def _find_wrong_fields(output: Any, wanted: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _scores(count: int, wrong: list[str], floor: float | None, *, gates: bool) -> Iterator[Score]:
-    ratio = (count - len(wrong)) / count
-    met = ratio >= (1.0 if floor is None else floor)
-    how = f"{count - len(wrong)} of {counted(count, 'field')} as expected"
-    details = f": {'; '.join(wrong)}" if wrong else ""
-    if gates:
-        lead = f"floor met, ratio {ratio:.2f}, " if wrong and met and floor is not None else ""
-        yield Score("fields", ratio, bounded(lead + how + details))
-    if floor is not None or not gates:
-        verb = "meets" if met else "is below"
-        line = f"ratio {ratio:.2f} {verb} the floor of {1.0 if floor is None else floor:g}, {how}"
-        yield Score("fields_floor", float(met), bounded(line + details))
-
-
 def check_fields(value: Any) -> None:
     stated: dict[str, Any] = mapping_of(json_value)(value)
     for name in _OPTIONS.keys() & stated.keys():
@@ -86,13 +112,16 @@ def check_key(key: str, value: Any) -> str | None:
     return sentence_of(_OPTIONS.get(key, check_fields))(key, value)
 
 
-EVALUATORS = (
+#: Two, since each is answered by the scores it writes: without a `fields` score the key
+#: `fields` still has one, that of its floor.
+EVALUATORS = tuple(
     Evaluator(
-        name="fields",
-        evaluate=grade_fields,
+        name=name,
+        evaluate=evaluate,
         reads=("fields", *_OPTIONS),
-        writes=("fields", "fields_floor"),
+        writes=(name,),
         check=check_key,
         source="built-in",
-    ),
+    )
+    for name, evaluate in (("fields", grade_ratio), ("fields_floor", grade_floor))
 )

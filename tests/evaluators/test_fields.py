@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from guard.errors import PluginError
-from guard.evaluators import check_expectation
-from guard.model import Observation
+from guard.evaluators import built_in_evaluators, check_expectation
+from guard.grading import grade
+from guard.model import Case, Observation
 from tests.evaluators.grading import scores_of
 
 TEN = {f"f{n}": n for n in range(10)}
+CASE = Case("invoice", "reader", "evals/cases/invoice.md")
 NINE_RIGHT = Observation(output={**TEN, "f9": 99})
 
 
@@ -55,6 +57,21 @@ def test_a_ratio_for_display_only_writes_no_key_that_could_fail() -> None:
     assert found["fields_floor"].value == 1.0
     assert "ratio 0.90" in found["fields_floor"].reason
     assert "f9 is 99, not 9" in found["fields_floor"].reason
+
+
+def test_every_stated_key_is_answered_by_a_score() -> None:
+    stated: list[dict[str, Any]] = [
+        {"fields": TEN},
+        {"fields": TEN, "min_accuracy": 0.85},
+        {"fields": TEN, "ratio_gates": True},
+        {"fields": TEN, "min_accuracy": 0.85, "ratio_gates": False},
+        {"fields": TEN, "ratio_gates": False},
+    ]
+    for expected in stated:
+        graded = grade(CASE, expected, Observation(output=TEN), built_in_evaluators())
+        assert graded.verdict == "PASS", (expected, graded.reason)
+    alone = grade(CASE, {"min_accuracy": 0.5}, Observation(output=TEN), built_in_evaluators())
+    assert alone.verdict == "UNGRADED"
 
 
 def test_without_a_floor_a_ratio_for_display_only_must_still_be_whole() -> None:
