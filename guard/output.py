@@ -44,7 +44,7 @@ COLORS: Final = {HOLDS: "32", BROKEN: "31", UNKNOWN: "33", LOOK: "33"}
 MARKED_LINE: Final = re.compile(rf"^([{HOLDS}{BROKEN}?!]) ", re.MULTILINE)
 #: Control characters, and those that turn the direction of text or hide in it.
 UNPRINTABLE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
 SAFE_PATH: Final = re.compile(r"[A-Za-z0-9_@%+=:,./~-]+", re.ASCII)
 

@@ -1,0 +1,86 @@
+"""The words that the reports for people share: counts, intervals, what a trial took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from guard import model
+from guard.intervals import wilson
+from guard.model import CaseResult, ProofResult, Report
+from guard.output import printable
+from guard.reasons import one_line
+from guard.units import duration, money
+
+UNDER_TEST = {"worktree": "the working tree", "index": "what is staged"}
+
+
+def case_sentence(case: CaseResult) -> str:
+    """Say in words how a case ended: the counts where it was graded, else the reason."""
+    if case.verdict == model.PASS:
+        return counted(case) + (f", by the receipt of {case.reused}" if case.reused else "")
+    if case.verdict == model.FAIL:
+        return counted(case) + _repeated(case)
+    reason = printable(one_line(case.reason))
+    if case.verdict in (model.XFAIL, model.XPASS):
+        return "; ".join(part for part in (counted(case), reason) if part)
+    return reason
+
+
+def counted(case: CaseResult) -> str:
+    """Return ``4 of 5 passed (38 to 96 %)``; empty where nothing was graded."""
+    if not case.graded_count:
+        return ""
+    return f"{case.passed} of {case.graded_count} passed ({interval(case)})"
+
+
+def interval(case: CaseResult) -> str:
+    """Return the Wilson interval in whole percents; empty where nothing was graded."""
+    if not case.graded_count:
+        return ""
+    low, high = wilson(case.passed, case.graded_count)
+    return f"{100 * low:.0f} to {100 * high:.0f} %"
+
+
+def _repeated(case: CaseResult) -> str:
+    if case.repeated is None:
+        return ""
+    return f", and {case.repeated.passed} of {case.repeated.trials} when repeated"
+
+
+def each_took(case: CaseResult) -> str:
+    """Return what one trial took on average: ``$0.46, 30 s a trial``; empty if none was run."""
+    if not case.trials or case.reused:
+        return ""
+    seconds = [trial.observation.seconds for trial in case.trials]
+    costs = [c for t in case.trials if (c := t.observation.cost_usd) is not None]
+    told = [money(sum(costs) / len(costs))] if costs else []
+    return ", ".join([*told, f"{duration(sum(seconds) / len(seconds))} a trial"])
+
+
+def proof_sides(proof: ProofResult) -> str:
+    """Return both rates and the p-value: ``before 0 of 3   after 10 of 10   p = 0.003``."""
+    told = [
+        f"{name} {side.passed} of {side.trials}"
+        for name, side in (("before", proof.before), ("after", proof.after))
+        if side is not None
+    ]
+    if proof.p_value is not None:
+        told.append(f"p = {proof.p_value:.3f}" if proof.p_value >= 0.001 else "p < 0.001")
+    return "   ".join(told)
+
+
+def driven_by(cases: Sequence[CaseResult]) -> list[str]:
+    """Return each program and model that trials were made with."""
+    found = {
+        ", ".join(part for part in (trial.observation.program, trial.observation.model) if part)
+        for case in cases
+        for trial in case.trials
+    }
+    return sorted(printable(name) for name in found if name)
+
+
+def under_test(report: Report) -> str:
+    """Name the tree that was judged."""
+    name = UNDER_TEST.get(report.at, printable(report.at))
+    where = report.sha[:7] + (f" ({printable(report.ref)})" if report.ref else "")
+    return f"{name} at {where}" if name and report.sha else name or where
