@@ -27,15 +27,17 @@ class Grade(NamedTuple):
     scores: tuple[Score, ...] = ()
     failing: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
+    blame: str = ""
+    """What broke, where it is the target or a judge."""
 
 
-def grade_of_error(error: BaseException, who: str, function: object) -> Grade:
+def grade_of_error(error: BaseException, who: str, function: object, *, blame: str = "") -> Grade:
     """Return the grade for what a target or an evaluator raised."""
     for kind, verdict in OUTCOMES:
         if isinstance(error, kind):
-            return Grade(verdict, str(error))
+            return Grade(verdict, str(error), blame=blame if verdict == model.ERROR else "")
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Grade(model.ERROR, f"{who} raised {said} ({_place_of(error, function)})")
+    return Grade(model.ERROR, f"{who} raised {said} ({_place_of(error, function)})", blame=blame)
 
 
 def _place_of(error: BaseException, function: object) -> str:
@@ -65,14 +67,16 @@ def grade(
     scores = list(engine_scores)
     answered: set[str] = set()
     for evaluator in evaluators:
+        blame = "judge" if evaluator.judge else ""
         try:
             found = _evaluate(evaluator, case, expected, observation)
         except Exception as error:  # an evaluator is anyone's code; whatever it raises is named
-            return grade_of_error(error, f"evaluator {evaluator.name}", evaluator.evaluate)
+            who = f"evaluator {evaluator.name}"
+            return grade_of_error(error, who, evaluator.evaluate, blame=blame)
         scores += found.scores
         answered |= found.answered
         if found.problem:
-            return Grade(model.ERROR, found.problem, tuple(scores))
+            return Grade(model.ERROR, found.problem, tuple(scores), blame=blame)
     silent = [key for key in expected if key not in answered]
     ungraded = f"no score for what is expected: {', '.join(silent)}" if silent else ""
     if not expected:

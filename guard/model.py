@@ -206,6 +206,8 @@ class TrialResult(NamedTuple):
     """Keys below 1."""
     excused: tuple[str, ...] = ()
     """Failing keys that a baseline excused."""
+    blame: str = ""
+    """Of an ERROR, ``target`` or ``judge`` where that is what broke: hooks call it owed then."""
 
 
 class CaseResult(NamedTuple):
