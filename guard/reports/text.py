@@ -18,6 +18,7 @@ from guard.verdict import rule_code
 
 #: Up to so many cases the report says in words what their trials show.
 IN_WORDS: Final = 3
+JUDGED_BY_RATE: Final = (model.PASS, model.FAIL, model.XFAIL, model.XPASS, model.INCONCLUSIVE)
 #: Cases of one verdict that get lines of their own; the others are counted.
 LISTED: Final = 40
 #: Passing cases beyond which only their names are listed.
@@ -90,7 +91,7 @@ def _case(case: CaseResult, *, in_words: bool) -> list[str]:
     head = f"{mark_of(case.verdict)} {printable(case.case)} {case.verdict}"
     lines = [f"{head}{': ' if sentence else ''}{sentence}{'    ' if took else ''}{took}"]
     lines += _groups(case, sentence)
-    if in_words and case.graded_count:
+    if in_words and case.graded_count and case.verdict in JUDGED_BY_RATE:
         limit = describe_limit(case.passed, case.graded_count)
         said = describe_rate(case.passed, case.graded_count)
         lines.append(f"  {said}{'; ' if limit else ''}{limit}")

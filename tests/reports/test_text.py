@@ -106,4 +106,4 @@ def test_nothing_that_is_quoted_moves_the_cursor_or_breaks_a_line() -> None:
     shown = render(nasty_report())
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    assert len(shown.splitlines()) == 20
+    assert len(shown.splitlines()) == 18
