@@ -55,6 +55,17 @@ def _served(value: Any) -> list[str]:
     return [_glob(item) for item in text_or_texts(value)]
 
 
+def _pattern(value: Any) -> str:
+    import re
+
+    found = text(value)
+    try:
+        re.compile(found)
+    except re.error as error:
+        raise Invalid(f"{found!r} is not a regular expression: {error}") from error
+    return found
+
+
 _globs = list_of(_glob)
 _duration = matching(r"[0-9]+[dhm]", "a duration such as 30d, 12h or 45m")
 _name = matching(r"[^\s#,]+(?: [^\s#,]+)*", "a name (no comma, no #)")
@@ -106,7 +117,7 @@ KEYS: dict[str, Check] = {
     "fix": mapping(
         {
             "types": texts,
-            "patterns": texts,
+            "patterns": list_of(_pattern),
             "closing_keywords": boolean,
             "trailers": texts,
             "unit": one_of("commit", "range"),

@@ -23,11 +23,11 @@ from guard.prerequisites import agent_python, find_missing
 from guard.project import Project
 from guard.receipts import Keys, answers, make_receipt, result_of
 from guard.records import Receipt
+from guard.runfolder import RunFolder
 from guard.series import Series, by_policy, most_trials
 from guard.stage import Stage, prepare_stage
 from guard.tree import Tree
 from guard.verdict import confirm, judge_case
-from guard.workspace import RunFolder
 
 TrialListener = Callable[[TrialResult], None]
 

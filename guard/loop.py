@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from guard.budget import Budget
 from guard.model import TrialResult
 from guard.series import Series
+from guard.stopping import stop_everything, stopped_by_signals
 from guard.trial import run_trial
 
 
@@ -35,7 +36,7 @@ class Loop:
 
     def run(self) -> None:
         """Run until no series wants another trial."""
-        with ThreadPoolExecutor(self.jobs, "trial") as pool:
+        with stopped_by_signals(), ThreadPoolExecutor(self.jobs, "trial") as pool:
             try:
                 while self._fill(pool):
                     done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
@@ -45,9 +46,7 @@ class Loop:
                 # Leaving the pool waits for its threads: end what they wait for.
                 for future in self._pending:
                     future.cancel()
-                from guard.process import kill_all
-
-                kill_all()
+                stop_everything()
                 raise
 
     def stop(self, all_but: Series) -> None:

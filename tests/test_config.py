@@ -96,6 +96,7 @@ AGENT = "version: 1\nagents:\n  a:\n    paths: [x]\n    target: command\n"
         ("version: 1\nplugins: [evals/x.txt]\n", 2, "must be a path ending in .py"),
         ("version: 1\nreceipts: {max_age: 30}\n", 2, "is not a duration"),
         ("version: 1\nfix: {cosmetic: maybe}\n", 2, "'maybe' is none of allow, refuse"),
+        ("version: 1\nfix: {patterns: ['(']}\n", 2, r"patterns\[0\]: '\(' is not a regular"),
         ("version: 1\nrequires: banana\n", 2, "is not a version range"),
         ("- a list\n", 1, "must be a mapping, not a list"),
     ],

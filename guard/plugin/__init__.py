@@ -7,6 +7,8 @@ names its own file in guard.yaml under ``plugins``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from guard.change import Change
 from guard.errors import Blocked, Skip, TargetError
 from guard.model import (
@@ -34,7 +36,9 @@ from guard.plugin.api import (
     Trial,
     evaluator,
 )
-from guard.plugin.markers import hookimpl, hookspec
+
+if TYPE_CHECKING:
+    from guard.plugin.markers import hookimpl, hookspec
 
 __all__ = [
     "Agent",
@@ -65,3 +69,12 @@ __all__ = [
     "hookimpl",
     "hookspec",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import pluggy when a plugin asks for its markers: the rules of a hook need none of it."""
+    if name in ("hookimpl", "hookspec"):
+        from guard.plugin import markers
+
+        return getattr(markers, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
