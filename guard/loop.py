@@ -79,10 +79,21 @@ class Loop:
                 following.stopped = True
             elif following.wants(slots):
                 self._active.append(following)
+                self._join_other_side(following)
                 return following
             else:
                 self._on_finished(following)
         return None
+
+    def _join_other_side(self, before: Series) -> None:
+        """Let both sides of a proof run in turn: a model that drifts is then no fix."""
+        if before.side != "before" or not self._waiting or self._waiting[0].side != "after":
+            return
+        after = self._waiting.popleft()
+        if self._may_start(after):
+            self._active.append(after)
+        else:
+            after.stopped = True
 
     def _take(self, series: Series, result: TrialResult) -> None:
         series.add(result)

@@ -62,7 +62,10 @@ class Series:
         """Return how many trials to start now, at most ``slots``."""
         if self.stopped or slots <= 0:
             return 0
-        return max(0, min(slots, self.more(self.results, slots + self.running) - self.running))
+        results = self.results
+        # Also those that ended before an earlier one: they are paid for already.
+        ahead = self.started - len(results)
+        return max(0, min(slots, self.more(results, slots + ahead) - ahead))
 
     def start(self) -> int:
         """Take the number of the next trial."""
