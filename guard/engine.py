@@ -137,7 +137,7 @@ class Engine:
             finished[series] = self.keep(plan.key, self._judged(plan))
 
         plans = {plan.series: plan for plan in ordered if plan.series is not None}
-        self.run_series(list(plans), may_start=self._may_start, on_finished=judge)
+        self.run_series(list(plans), may_start=self.may_start, on_finished=judge)
         results = [self._result(plan, finished) for plan in planned]
         return self._confirmed(planned, results) if self.limits.confirm else results
 
@@ -211,7 +211,8 @@ class Engine:
 
         return sorted(plans, key=urgency)
 
-    def _may_start(self, series: Series) -> bool:
+    def may_start(self, series: Series) -> bool:
+        """Tell whether all of a series fits into what is left of the budget, as far as known."""
         agent = self.project.agents[series.case.agent]
         seconds, cost = self._estimate(series.case)
         return self.budget.fits(seconds, cost, paid=self.is_paid(agent))
