@@ -151,6 +151,12 @@ class Repo:
         """The index that git gave the hook, else the repository's own."""
         return self._env.get("GIT_INDEX_FILE") or os.path.join(self.git_dir, "index")
 
+    @property
+    def object_stores(self) -> Mapping[str, str]:
+        """The variables that say where objects are written and read, as far as they are set."""
+        names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        return {name: self._env[name] for name in names if name in self._env}
+
     def run(
         self,
         *args: str | bytes,
