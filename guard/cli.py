@@ -164,7 +164,9 @@ def _guarded(function: Callable[[], int]) -> int:
         report_error(error)
         return error.exit_code
     except KeyboardInterrupt:
-        print("guard: interrupted", file=sys.stderr)
+        from guard.output import warn
+
+        warn("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return ExitCode.NOT_ESTABLISHED

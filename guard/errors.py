@@ -46,8 +46,12 @@ PRECEDENCE = (
 
 
 def worst(*codes: int) -> int:
-    """Return the code that outranks the others; 0 where there is none."""
-    return next((int(code) for code in PRECEDENCE if code in codes), 0)
+    """Return the code that outranks the others; 0 where there is none.
+
+    A code that isn't ours is a bug of ours, and never an OK.
+    """
+    known = {code if code in PRECEDENCE else ExitCode.BUG for code in codes}
+    return next((int(code) for code in PRECEDENCE if code in known), 0)
 
 
 class GuardError(Exception):

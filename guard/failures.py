@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 
 from guard.errors import GuardError
+from guard.output import printable, say, warn
 
 
 def report_error(error: GuardError) -> None:
     """Print an error of ours in one or two lines."""
-    print(f"guard: {_printable(error.message)}", file=sys.stderr)
+    warn(printable(error.message))
     if error.hint:
-        print(f"  do  {_printable(error.hint)}", file=sys.stderr)
+        say(f"  do  {printable(error.hint)}")
 
 
 def report_bug(error: Exception) -> None:
@@ -24,7 +25,7 @@ def report_bug(error: Exception) -> None:
 
     where = traceback.extract_tb(error.__traceback__)[-1:]
     place = f" at {os.path.basename(where[0].filename)}:{where[0].lineno}" if where else ""
-    print(f"guard: a bug in guard: {type(error).__name__}: {error}{place}", file=sys.stderr)
+    warn(printable(f"a bug in guard: {type(error).__name__}: {error}{place}"))
     text = f"guard {__version__}, Python {sys.version}, {sys.platform}\n"
     text += "".join(traceback.format_exception(error))
     try:
@@ -33,10 +34,4 @@ def report_bug(error: Exception) -> None:
             stream.write(text)
     except OSError:
         return
-    print(f"  the report to paste is in {path}", file=sys.stderr)
-
-
-def _printable(text: str) -> str:
-    shown = text.encode("utf-8", "backslashreplace").decode()
-    encoding = sys.stderr.encoding or "utf-8"
-    return shown.encode(encoding, "backslashreplace").decode(encoding)
+    say(f"  the report to paste is in {path}")

@@ -65,7 +65,7 @@ def mark_of(verdict: str) -> str:
 def out(text: str = "") -> None:
     """Write a part of the report to stdout; raises `UnreadableError` where it can't be written."""
     try:
-        write(sys.stdout, text + "\n")
+        write(sys.stdout, _pasteable(text) + "\n")
     except OSError as exc:
         raise UnreadableError(f"the report can't be written to standard output: {exc}") from exc
 
@@ -115,9 +115,17 @@ def _write_to_stdout(data: bytes) -> None:
 def say(text: str = "") -> None:
     """Write anything that isn't the report to stderr; that it can't be written is no failure."""
     try:
-        write(sys.stderr, text + "\n")
+        write(sys.stderr, _pasteable(text) + "\n")
     except OSError:
         return
+
+
+def _pasteable(text: str) -> str:
+    if "guard " not in text:
+        return text
+    from guard.invocation import pasteable
+
+    return pasteable(text)
 
 
 def warn(text: str) -> None:

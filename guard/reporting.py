@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from guard.commands.options import RunOptions
+from guard.commands.options import FORMATS, RunOptions
 from guard.errors import GuardError, UsageError
 from guard.failures import report_error
 from guard.model import Report
@@ -59,7 +59,7 @@ def _tell_plugins(project: Project, report: Report) -> None:
 def _write(project: Project, report: Report, options: RunOptions) -> None:
     from guard.reports import write_report
 
-    asked = {name: getattr(options, name) for name in ("json", "junit", "markdown")}
+    asked = {name: getattr(options, name) for name in FORMATS}
     files = [(name, path) for name, path in asked.items() if path]
     if not any(path == "-" for _, path in files):
         write_report("text", report, "-")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -80,6 +81,9 @@ def isolated_home(
     for name in list(os.environ):
         if name.startswith(("GIT_", "GUARD_", "PRE_COMMIT", "ANTHROPIC_", "XDG_")):
             monkeypatch.delenv(name)
+    # Printed commands begin with a bare `guard` only where the shell finds it.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -11,9 +11,9 @@ from guard.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-FORMATS = ("json", "junit", "markdown")
+FORMATS = ("json", "junit", "html", "markdown")
 #: Listed by the design, owned by a later version.
-TO_COME = ("html", "executor", "shard")
+TO_COME = ("executor", "shard")
 
 
 class RunOptions(NamedTuple):
@@ -30,6 +30,7 @@ class RunOptions(NamedTuple):
     no_cache: bool = False
     json: str | None = None
     junit: str | None = None
+    html: str | None = None
     markdown: str | None = None
     report: tuple[str, ...] = ()
     """NAME=FILE for a plugin's report writer."""

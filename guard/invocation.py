@@ -1,0 +1,38 @@
+"""How guard is called from the user's own shell, so that a printed command can be pasted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from functools import cache
+
+from guard.cli import COMMANDS
+
+_COMMAND = re.compile(rf"(?<![\w./-])guard (?=(?:{'|'.join(COMMANDS)})\b)")
+
+
+def pasteable(text: str) -> str:
+    """Return text whose guard commands begin with a form that works on this machine."""
+    if "guard " not in text:
+        return text
+    name = guard_command()
+    return text if name == "guard" else _COMMAND.sub(lambda _: f"{name} ", text)
+
+
+@cache
+def guard_command() -> str:
+    """Return ``guard`` where the user's shell finds it, else the file that a hook runs.
+
+    A hook framework puts its own environment first on PATH; the user's shell has none of it.
+    """
+    own = os.path.dirname(sys.executable)
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    if "PRE_COMMIT" in os.environ:
+        folders = [folder for folder in folders if folder != own]
+    if shutil.which("guard", path=os.pathsep.join(folders)):
+        return "guard"
+    script = os.path.join(own, "guard")
+    found = script if os.path.exists(script) else f"{sys.executable} -m guard"
+    return found if " " not in script else f"'{script}'"
