@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from guard import model
 from guard.baseline import excuse
@@ -17,6 +17,11 @@ OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
     (Blocked, model.BLOCKED),
     (TargetError, model.ERROR),
 )
+
+
+NOT_LOADED: Final = "agent_not_loaded: the client never saw the agent under test"
+#: The source of evaluators that say nothing where none of their keys is stated.
+BUILT_IN: Final = "built-in"
 
 
 class Grade(NamedTuple):
@@ -63,10 +68,12 @@ def grade(
 ) -> Grade:
     """Put an observation through all evaluators; ``engine_scores`` are the engine's own."""
     if observation.loaded is False:
-        return Grade(model.ERROR, "agent_not_loaded: the client never saw the agent under test")
+        return Grade(model.ERROR, NOT_LOADED, blame="target")
     scores = list(engine_scores)
     answered: set[str] = set()
     for evaluator in evaluators:
+        if evaluator.source == BUILT_IN and expected.keys().isdisjoint(evaluator.reads):
+            continue
         blame = "judge" if evaluator.judge else ""
         try:
             found = _evaluate(evaluator, case, expected, observation)

@@ -21,7 +21,7 @@ UNREADABLE: Final = "unreadable"
 
 #: Nanoseconds by which a change time may lag behind the clock (a tick of the kernel, doubled).
 TICK_NS = 20_000_000
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 18
 
 
 class Item(NamedTuple):
@@ -78,7 +78,7 @@ def scan_folder(
 
 
 def _list(root: bytes, prefix: bytes, found: dict[bytes, Item]) -> list[os.DirEntry[bytes]]:
-    folder = os.path.join(root, prefix)
+    folder = root + b"/" + prefix
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -124,11 +124,16 @@ def _link_digest(path: bytes) -> str:
 def _file_digest(path: bytes) -> str:
     digest = hashlib.sha256()
     try:
-        with open(path, "rb", buffering=0, opener=open_regular) as file:
-            while part := file.read(READ_BYTES):
-                digest.update(part)
+        fd = open_regular(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        while part := os.read(fd, READ_BYTES):
+            digest.update(part)
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
     return digest.hexdigest()
 
 

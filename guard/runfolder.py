@@ -17,7 +17,7 @@ from types import TracebackType
 
 from guard.errors import UsageError
 from guard.git import Repo
-from guard.workspace import remove_tree
+from guard.workspace import remove_entry, remove_tree
 
 #: Free bytes that a run wants beyond twice what it lays.
 MARGIN_BYTES = 64 << 20
@@ -102,16 +102,8 @@ class RunPlace:
             for name in os.listdir(self.path):
                 if name not in self._made:
                     self._strays.append((time.monotonic(), f"../../../{name}"))
-                    remove_stray(os.path.join(self.path, name))
+                    remove_entry(os.path.join(self.path, name))
             return sorted(name for found, name in self._strays if found >= moment)
-
-
-def remove_stray(path: str) -> None:
-    """Remove a file or folder that isn't ours."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        remove_tree(path)
-    else:
-        os.unlink(path)
 
 
 def candidate_roots() -> list[str]:

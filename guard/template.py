@@ -46,21 +46,23 @@ class Piece(NamedTuple):
 class Template:
     """Files, symlinks and empty folders (of gitlinks) that can be laid anywhere."""
 
-    def __init__(self, pieces: Sequence[Piece], empty_folders: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self, pieces: Sequence[Piece], empty_folders: Sequence[bytes] = (), size: int = 0
+    ) -> None:
         self.pieces: Mapping[bytes, Piece] = {piece.path: piece for piece in pieces}
         folders = {folder for path in self.pieces for folder in parents_of(path)}
         for path in empty_folders:
             folders |= {path, *parents_of(path)}
         self.folders = sorted(folders)
+        self.size = size
+        """Bytes of all files together."""
 
     def lay(self, target: bytes) -> dict[bytes, Item]:
         """Write everything into an existing folder; return its manifest."""
+        target += b"/"
         for folder in self.folders:
-            os.mkdir(os.path.join(target, folder))
-        return {
-            path: lay_piece(piece, os.path.join(target, path))
-            for path, piece in self.pieces.items()
-        }
+            os.mkdir(target + folder)
+        return {path: lay_piece(piece, target + path) for path, piece in self.pieces.items()}
 
     def content(self, path: bytes) -> bytes | None:
         """Return the content of a file, or where a symlink leads; None for no such path."""
@@ -128,22 +130,22 @@ def make_template(
     links = [path for path in paths if entries[path].mode == GITLINK]
     work = os.path.join(folder, "tree")
     os.makedirs(work)
-    _check_out(tree, entries, files, folder, work)
+    check_out(tree, files, folder, work)
     places = {path: os.path.join(os.fsencode(work), path) for path in files}
-    sizes = sum(os.lstat(place).st_size for place in places.values())
-    in_memory = sizes <= memory
+    size = sum(os.lstat(place).st_size for place in places.values())
+    in_memory = size <= memory
     pieces = [_piece(path[len(strip) :], places[path], in_memory) for path in files]
     if in_memory:
         shutil.rmtree(folder)
-    return Template(pieces, [path[len(strip) :] for path in links])
+    return Template(pieces, [path[len(strip) :] for path in links], size)
 
 
-def _check_out(
-    tree: Tree, entries: Mapping[bytes, Entry], files: Sequence[bytes], folder: str, work: str
-) -> None:
+def check_out(tree: Tree, files: Sequence[bytes], scratch: str, work: str) -> None:
+    """Write files of a tree into the folder ``work``, through an index in ``scratch``."""
     if not files:
         return
-    env = {**ENVIRONMENT, "GIT_INDEX_FILE": os.path.join(folder, "index"), "GIT_WORK_TREE": work}
+    entries = tree.entries()
+    env = {**ENVIRONMENT, "GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_WORK_TREE": work}
     attributes = [p for p in entries if p == ATTRIBUTES or p.endswith(b"/" + ATTRIBUTES)]
     listed = b"".join(
         b"%s %s\t%s\0" % (entries[path].mode.encode(), entries[path].oid.encode(), path)

@@ -53,12 +53,15 @@ class Workspace(NamedTuple):
 
     def strays(self) -> list[str]:
         """Return what was written outside the workspace, in the folders above it."""
-        above = os.path.dirname(self.folder)
-        found = [f"../{name}" for name in os.listdir(self.folder) if name not in OWN_NAMES]
-        mine = os.path.basename(self.folder)
-        found += [f"../../{name}" for name in os.listdir(above) if name != mine]
+        above, mine = os.path.split(self.folder)
+        try:
+            inside, beside = os.listdir(self.folder), os.listdir(above)
+        except OSError:
+            return [".. can't be read any more"]
+        found = [f"../{name}" for name in inside if name not in OWN_NAMES]
+        found += [f"../../{name}" for name in beside if name != mine]
         if os.path.islink(self.path):
-            found.append("the workspace itself, now a symbolic link")
+            found.append("the workspace itself is a symbolic link now")
         return sorted(found)
 
     def remove(self) -> None:
@@ -70,12 +73,16 @@ def lay_workspace(slot: str, name: str, template: Template, given: Sequence[Piec
     """Lay a workspace in ``<slot>/<name>``. Raises `UsageError` where ``given`` would leave it."""
     folder = os.path.join(slot, name)
     os.mkdir(folder, 0o700)
-    for own in OWN_NAMES:
-        os.mkdir(os.path.join(folder, own))
-    target = os.fsencode(os.path.join(folder, "ws"))
-    before = template.lay(target)
-    for piece in given:
-        before[piece.path] = _lay_given(target, piece)
+    try:
+        for own in OWN_NAMES:
+            os.mkdir(f"{folder}/{own}")
+        target = os.fsencode(os.path.join(folder, "ws"))
+        before = template.lay(target)
+        for piece in given:
+            before[piece.path] = _lay_given(target, piece)
+    except BaseException:
+        remove_tree(folder)
+        raise
     return Workspace(folder, before, template, {piece.path: piece for piece in given})
 
 
@@ -107,14 +114,60 @@ def _enter_folder(place: bytes, folder: bytes) -> None:
 
 def remove_tree(path: str) -> None:
     """Remove a folder with all that is below: read-only, unreadable or very deep, too."""
-    import shutil
-
     try:
-        shutil.rmtree(path)
+        _remove_plain(path)
     except (OSError, RecursionError):
         if os.path.lexists(path):
             subprocess.run(["chmod", "-R", "u+rwx", path], capture_output=True, check=False)
             subprocess.run(["rm", "-rf", path], capture_output=True, check=False)
+
+
+def _remove_plain(path: str) -> None:
+    """Remove a folder in which nothing is amiss: half of what shutil.rmtree takes."""
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _remove_plain(entry.path)
+            else:
+                os.unlink(entry.path)
+    os.rmdir(path)
+
+
+def clear_folder(path: str) -> None:
+    """Remove all that a folder holds."""
+    for name in os.listdir(path):
+        remove_entry(os.path.join(path, name))
+
+
+def remove_entry(path: str) -> None:
+    """Remove a file, a link or a folder."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        remove_tree(path)
+    else:
+        os.unlink(path)
+
+
+def copy_over(folder: str, workspace: str) -> None:
+    """Replace the workspace's content by a copy of a folder, less a ``.git`` at its top.
+
+    Raises `UsageError` where the folder can't be read.
+    """
+    import shutil
+
+    def skipped(above: str, names: list[str]) -> list[str]:
+        own_git = [".git"] if above == folder else []
+        return own_git + [name for name in names if not _is_copied(os.path.join(above, name))]
+
+    try:
+        shutil.rmtree(workspace)
+        shutil.copytree(folder, workspace, symlinks=True, ignore=skipped)
+    except (OSError, shutil.Error) as error:
+        raise UsageError(f"{folder} can't be read: {error}") from error
+
+
+def _is_copied(path: str) -> bool:
+    kind = os.lstat(path).st_mode
+    return stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)
 
 
 def compare_folders(before: str, after: str) -> tuple[FileChange, ...]:
