@@ -18,7 +18,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS", "15"))
 BIN = Path(sys.executable).parent
 HOOK = "from guard_hooks.commit_msg import main; raise SystemExit(main())"
 FLOOR = "python -I -S -c pass"
-QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": ""}
+QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def main() -> None:

@@ -37,7 +37,8 @@ def _time(command: Command) -> float:
     done = subprocess.run(
         command.argv,
         cwd=command.cwd,
-        env={**os.environ, **command.env},
+        # Users' machines keep byte-code; a sandbox may forbid it.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **command.env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
