@@ -107,7 +107,7 @@ def effective_cleanup(
     ``config`` has git's keys in lower case, ``argv`` is the command line of the git that
     runs the hook (empty where it can't be seen), ``git_editor`` the hook's ``GIT_EDITOR``.
     """
-    options = list(_options(argv))
+    options = list(commit_options(argv))
     mode = _last(options, "--cleanup") or config.get("commit.cleanup", "default")
     comment = config.get("core.commentstring") or config.get("core.commentchar", "#")
     if mode in ("default", "scissors") and not _uses_editor(argv, options, git_editor):
@@ -146,7 +146,7 @@ def _strip_space(raw: bytes, comment: bytes) -> bytes:
     return b"\n".join([*kept, b""]) if kept else b""
 
 
-def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+def commit_options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (option, value) of ``git commit`` or ``git merge``, its long names in full."""
     words = iter(argv[_subcommand(argv) + 1 :])
     for word in words:
