@@ -35,6 +35,8 @@ class Outcome(NamedTuple):
     timed_out: bool = False
     stdout: str = ""
     """All that its programs printed, whatever it made of that."""
+    signal: int | None = None
+    """What ended its last program, other than the time-out."""
 
 
 class Attempt:
@@ -60,6 +62,7 @@ class Attempt:
         self._closed = False
         self._stdout: list[str] = []
         self._last = Observation()
+        self._signal: int | None = None
         self._found: Observation | None = None
         self._error: BaseException | None = None
         self._programs = threading.Lock()
@@ -84,7 +87,8 @@ class Attempt:
         if not observation.argv:
             observation = observation._replace(argv=self._last.argv)
         timed_out = late or self._timed_out
-        return Outcome(observation, self._error, timed_out, "".join(self._stdout))
+        said = "".join(self._stdout)
+        return Outcome(observation, self._error, timed_out, said, self._signal)
 
     def stop(self) -> None:
         """Wait no longer: guard is being stopped."""
@@ -138,6 +142,7 @@ class Attempt:
 
     def _keep(self, finished: Finished) -> None:
         self._stdout.append(finished.stdout)
+        self._signal = finished.signal
         self._last = self._last._replace(
             stdout=finished.stdout, stderr=finished.stderr, exit_status=finished.exit_status
         )

@@ -57,9 +57,13 @@ def stop_everything() -> None:
 def stopped_by_signals() -> Generator[None]:
     """Turn SIGINT, SIGTERM and SIGHUP into `stop_everything` and KeyboardInterrupt.
 
-    For the main thread, around everything that waits for trials.
+    Around everything that waits for trials. Only the main thread may handle signals: on
+    another one this does nothing.
     """
     global _stopping
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = {number: signal.signal(number, _on_signal) for number in SIGNALS}
     try:
         yield

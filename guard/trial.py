@@ -29,6 +29,8 @@ from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
 
 #: Seconds that processes may take to end by themselves after the program that started them.
 GRACE: Final = 0.25
+#: What shells return for a program that isn't there or can't be executed.
+NOT_STARTED: Final = (126, 127)
 
 
 def run_trial(stage: Stage, case: Case, number: int) -> TrialResult:
@@ -144,7 +146,20 @@ class _OneTrial:
             target = self.stage.target
             who = f"target {target.name}"
             return grade_of_error(outcome.error, who, target.run, blame="target")
-        return None
+        broken = self._broken_program(outcome, observation)
+        return Grade(model.ERROR, broken, blame="target") if broken else None
+
+    def _broken_program(self, outcome: Outcome, observation: Observation) -> str:
+        """Return how the target's program broke, where no evaluator is asked about it."""
+        status = observation.exit_status
+        if status is None and outcome.signal is not None:
+            return f"the program was ended by signal {outcome.signal}{_last_line(observation)}"
+        if status in NOT_STARTED:
+            return f"the program can't be started ({status}){_last_line(observation)}"
+        if status and "exit_code" not in self.expected:
+            said = f"the program ended in {status}, and the case states no exit_code"
+            return said + _last_line(observation)
+        return ""
 
     def _evaluated(
         self, workspace: Workspace, observation: Observation, orphans: tuple[int, ...]
@@ -199,6 +214,11 @@ class _OneTrial:
             blame=verdict.blame,
         )
         return self.stage.redactor.result(result)
+
+
+def _last_line(observation: Observation) -> str:
+    lines = observation.stderr.strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""
 
 
 def _orphan_scores(pids: tuple[int, ...]) -> list[Score]:
