@@ -65,6 +65,10 @@ class Plugins:
                 break
         return found
 
+    def implements(self, hook: str) -> bool:
+        """Tell whether any of the plugins has this hook."""
+        return bool(getattr(self.manager.hook, hook).get_hookimpls())
+
     def _call_one(self, hook: str, name: str, arguments: Mapping[str, Any]) -> Any:
         others = [p for n, p in self.manager.list_name_plugin() if n != name and p is not None]
         caller = self.manager.subset_hook_caller(hook, others)

@@ -1,0 +1,119 @@
+"""Whether a change can affect any case: asked before a commit, for most commits can't.
+
+A superset of `guard.affected`, told from guard.yaml's globs and the case files that the store
+knows already: no tree is listed, no evaluator is loaded, nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from guard import cases as case_formats
+from guard import config as config_file
+from guard import regressions as regressions_file
+from guard.change import DiffEntry
+from guard.git import bytes_of
+from guard.globs import compile_globs, literal_prefix
+from guard.project import Project, literal, named_in_repo
+from guard.skills import is_skill
+from guard.tree import GITLINK
+
+#: What an agent says of files by glob.
+_GLOBS = ("paths", "cases", "depends")
+#: Hooks by which a plugin may be concerned with any path.
+_DYNAMIC = ("guard_agents", "guard_affected")
+
+
+def may_affect(projects: Iterable[Project], entries: Sequence[DiffEntry]) -> bool:
+    """Tell whether the change may affect a case of the trees before and after it."""
+    return bool(entries) and any(_may_affect(project, entries) for project in projects)
+
+
+def _may_affect(project: Project, entries: Sequence[DiffEntry]) -> bool:
+    if not project.has_config:
+        return False
+    if _is_dynamic(project):
+        return True
+    watched = compile_globs(dict.fromkeys(_watched(project)))
+    if any(watched(e.path) or is_skill(e.path) or _is_gitlink(e) for e in entries):
+        return True
+    named = compile_globs(_named_by_cases(project))
+    return any(named(entry.path) for entry in entries)
+
+
+def _is_dynamic(project: Project) -> bool:
+    plugins = project.plugins_with(*_DYNAMIC)
+    return plugins is not None and any(map(plugins.implements, _DYNAMIC))
+
+
+def _is_gitlink(entry: DiffEntry) -> bool:
+    return any(side.mode == GITLINK for side in (entry.old, entry.new) if side)
+
+
+def _watched(project: Project) -> Iterator[str]:
+    config = project.config
+    yield from (config_file.FILE, regressions_file.FILE, *config.served)
+    yield from map(_folder_of, config.plugins)
+    for declared in config.agents.values():
+        yield from _watched_of(declared)
+
+
+def _watched_of(declared: Mapping[str, Any]) -> Iterator[str]:
+    folder = declared.get("each")
+    if folder is not None:
+        yield f"{folder}/**"
+    globs = [glob for key in _GLOBS for glob in declared.get(key, ())]
+    globs += [literal(path) for path in named_in_repo(declared.get("always", {}))]
+    files = [name.rpartition(":")[0] for name in declared.get("evaluators", ())]
+    globs += [_folder_of(file) for file in files if file.endswith(".py")]
+    for glob in globs:
+        yield _any_folder(glob, folder) if folder is not None else glob
+
+
+def _folder_of(file: str) -> str:
+    """Return a glob of what a Python file of the repository can import: its folder."""
+    folder = file.rpartition("/")[0]
+    return literal(folder) if folder else "*"
+
+
+def _any_folder(glob: str, folder: str) -> str:
+    return glob.replace("{dir}", folder).replace("{name}", "*")
+
+
+def _named_by_cases(project: Project) -> list[str]:
+    """Return the fixtures and ``{repo}/…`` files that cases name; all paths if one is new.
+
+    A case that the store has never parsed was never run either: better look closely.
+    """
+    globs = [glob for d in project.config.agents.values() for glob in _case_globs(d)]
+    matches = compile_globs(globs)
+    blobs: set[str] = set()
+    for folder in _outermost(literal_prefix(glob) for glob in globs):
+        below = project.tree.below(bytes_of(folder))
+        blobs.update(entry.oid for path, entry in below.items() if matches(path))
+    known = project.store.get_parsed_many(case_formats.FORMAT, blobs)
+    if blobs.difference(known):
+        return [""]
+    cases = [fields for parsed in known.values() for fields in parsed]
+    return [literal(path) for fields in cases for path in _named_by(fields)]
+
+
+def _case_globs(declared: Mapping[str, Any]) -> list[str]:
+    folder = declared.get("each")
+    globs: list[str] = list(declared.get("cases", ()))
+    return globs if folder is None else [_any_folder(glob, folder) for glob in globs]
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for folder in sorted(set(folders)):
+        if not any(above in ("", folder) or folder.startswith(above + "/") for above in found):
+            found.append(folder)
+    return found
+
+
+def _named_by(fields: Mapping[str, Any]) -> Iterator[str]:
+    yield from named_in_repo(fields.get("expected", {}))
+    files: Mapping[str, Any] = fields.get("given", {}).get("files", {})
+    yield from (str(given["from"]) for given in files.values() if not isinstance(given, str))
