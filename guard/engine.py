@@ -202,7 +202,7 @@ class Engine:
 
         def urgency(plan: _Plan) -> tuple[bool, bool, float]:
             reasons = plan.chosen.affected_by
-            seconds = self._estimate(plan.case)[0]
+            seconds = self.estimate(plan.case)[0]
             return (
                 "case" not in reasons,
                 "last-verdict" not in reasons,
@@ -214,10 +214,10 @@ class Engine:
     def may_start(self, series: Series) -> bool:
         """Tell whether all of a series fits into what is left of the budget, as far as known."""
         agent = self.project.agents[series.case.agent]
-        seconds, cost = self._estimate(series.case)
+        seconds, cost = self.estimate(series.case)
         return self.budget.fits(seconds, cost, paid=self.is_paid(agent))
 
-    def _estimate(self, case: Case) -> tuple[float | None, float | None]:
+    def estimate(self, case: Case) -> tuple[float | None, float | None]:
         """Return the seconds and dollars that a case takes at most, as far as they are known."""
         deterministic = self.is_deterministic(self.project.agents[case.agent])
         needed = most_trials(case, deterministic=deterministic)
