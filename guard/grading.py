@@ -68,7 +68,7 @@ def grade(
 ) -> Grade:
     """Put an observation through all evaluators; ``engine_scores`` are the engine's own."""
     if observation.loaded is False:
-        return Grade(model.ERROR, NOT_LOADED, blame="target")
+        return Grade(model.ERROR, NOT_LOADED)
     scores = list(engine_scores)
     answered: set[str] = set()
     for evaluator in evaluators:
