@@ -9,6 +9,7 @@ from guard.model import Policy
 from guard.schema import (
     Check,
     Invalid,
+    Path,
     any_text,
     anything,
     boolean,
@@ -25,7 +26,6 @@ from guard.schema import (
     text_or_texts,
     texts,
 )
-from guard.yamlfile import Path
 
 GATES = ("quick", "standard", "firm", "strict", "critical")
 BUILT_IN_PREREQUISITES = ("program", "env", "file", "python", "tcp")

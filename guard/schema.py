@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from guard.yamlfile import Path
-
+#: The steps to a value, from the root of its file.
+Path = tuple[str | int, ...]
 Check = Callable[[Any], Any]
 
 

@@ -13,12 +13,11 @@ from typing import Any
 import yaml
 
 from guard.errors import ConfigError
+from guard.schema import Path
 
 #: Nodes that one file may expand to: an anchor bomb ends here.
 MAX_NODES = 200_000
 MAX_DEPTH = 60
-
-Path = tuple[str | int, ...]
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
