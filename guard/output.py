@@ -62,10 +62,13 @@ def mark_of(verdict: str) -> str:
     return MARKS.get(verdict, UNKNOWN)
 
 
-def out(text: str = "") -> None:
-    """Write a part of the report to stdout; raises `UnreadableError` where it can't be written."""
+def out(text: str = "", *, verbatim: bool = False) -> None:
+    """Write a part of the report to stdout; raises `UnreadableError` where it can't be written.
+
+    ``verbatim`` text keeps its guard commands as they are: what another program printed.
+    """
     try:
-        write(sys.stdout, _pasteable(text) + "\n")
+        write(sys.stdout, (text if verbatim else _pasteable(text)) + "\n")
     except OSError as exc:
         raise UnreadableError(f"the report can't be written to standard output: {exc}") from exc
 
