@@ -1,0 +1,218 @@
+"""The broken state of a regression: today's tree, with the agent as it was before its fix.
+
+Three rungs for kind `parent`, the first that turns red decides (DESIGN section 7): live, the
+fix's change taken back by three-way merge; pinned, all own paths as they were before; branch,
+the same before the whole branch that brought the fix. Each differs from the tree under test on
+the agent's own paths and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from guard.change import diff_trees
+from guard.errors import UnreadableError
+from guard.git import text_of
+from guard.globs import Matcher
+from guard.origin import History, Origin
+from guard.past_agent import PastAgent, agent_in, find_lacking, record_agent, relocated
+from guard.project import Project
+from guard.regressions import Record
+from guard.scratch import Scratch
+from guard.tree import Tree
+
+
+class Rung(NamedTuple):
+    """One way to rebuild the broken state."""
+
+    state: str
+    """live, pinned, branch or revision."""
+    tree: Tree | None = None
+    """None where it can't be rebuilt."""
+    reason: str = ""
+    """Why it can't be, or why it is the same."""
+    same: bool = False
+    """Nothing differs from the tree under test."""
+    origin: Origin | None = None
+    touched: bool = True
+    """Whether the origin changed the agent at all."""
+
+
+class BrokenStates:
+    """Rebuilds the broken states of one project's records."""
+
+    def __init__(self, project: Project, histories: Sequence[History], scratch: Scratch) -> None:
+        self.project = project
+        self.histories = histories
+        """Of the commit under test; for a working tree or index, of the commits it follows."""
+        self.scratch = scratch
+        self._past: dict[tuple[str, tuple[str, ...]], PastAgent | None] = {}
+        self._found: dict[str, tuple[History, Origin, bool]] = {}
+
+    def rungs(self, record: Record) -> Iterator[Rung]:
+        """Yield the rungs, each built when it is asked for.
+
+        Raises `UnreadableError` where history is missing.
+        """
+        if record.before["kind"] == "revision":
+            yield self.revision(record, str(record.before["rev"]))
+        else:
+            yield from self._parent(record)
+
+    def pinned(self, record: Record) -> Rung:
+        """Return today's tree with all own paths as they were: the same whatever was edited since.
+
+        Raises `UnreadableError` where history is missing.
+        """
+        if record.before["kind"] == "revision":
+            return self.revision(record, str(record.before["rev"]))
+        _, origin, _ = self._origin(record)
+        return self._pinned("pinned", record, self._tree_of(origin.parent), origin)
+
+    def revision(self, record: Record, rev: str) -> Rung:
+        """Return today's tree with the agent's own paths as a revision has them."""
+        oid = self.project.repo.resolve(f"{rev}^{{tree}}")
+        if oid is None:
+            raise UnreadableError(
+                f"{rev} is not here, which {record.id} names as its state before the fix",
+                f"git fetch origin {rev}",
+            )
+        return self._pinned("revision", record, Tree(self.project.repo, oid), None)
+
+    # Kind parent -----------------------------------------------------------------------
+
+    def _parent(self, record: Record) -> Iterator[Rung]:
+        history, origin, touched = self._origin(record)
+        built: set[str] = set()
+        for rung in self._ladder(record, history, origin):
+            if rung.tree is not None and rung.tree.oid in built:
+                continue
+            if rung.tree is not None:
+                built.add(rung.tree.oid)
+            yield rung._replace(origin=origin, touched=touched)
+
+    def _ladder(self, record: Record, history: History, origin: Origin) -> Iterator[Rung]:
+        before = self._tree_of(origin.parent)
+        yield self._live(record, origin, before)
+        yield self._pinned("pinned", record, before, origin)
+        wider = history.before_branch(origin)
+        if wider and wider != origin.parent:
+            yield self._pinned("branch", record, self._tree_of(wider), origin)
+
+    def _origin(self, record: Record) -> tuple[History, Origin, bool]:
+        """Return the newest origin that changed the agent, else the newest, and whether it did."""
+        if record.id not in self._found:
+            self._found[record.id] = self._find_origin(record)
+        return self._found[record.id]
+
+    def _find_origin(self, record: Record) -> tuple[History, Origin, bool]:
+        history = next((h for h in self.histories if h.holds(record.id, record.reopened)), None)
+        if history is None:
+            first = self.histories[0]
+            origin = Origin("", first.tip)
+            return first, origin, self._changes_agent(record, origin)
+        newest: Origin | None = None
+        for origin in history.origins(record.id):
+            newest = newest or origin
+            if self._changes_agent(record, origin):
+                return history, origin, True
+        assert newest is not None
+        return history, newest, False
+
+    def _changes_agent(self, record: Record, origin: Origin) -> bool:
+        fixed, before = self._fixed(origin), self._tree_of(origin.parent)
+        owns = self._owned_around(record, fixed, before)
+        changed = diff_trees(self.project.repo, before, fixed)
+        return any(owns(entry.path) for entry in changed)
+
+    def _fixed(self, origin: Origin) -> Tree:
+        return self._tree_of(origin.commit) if origin.commit else self.project.tree
+
+    def _tree_of(self, commit: str) -> Tree:
+        repo = self.project.repo
+        oid = repo.resolve(f"{commit}^{{tree}}") if commit else repo.empty_tree
+        if oid is None:
+            raise UnreadableError(
+                f"commit {commit[:12]}, the state before the fix, is not here: a shallow clone",
+                "git fetch --unshallow",
+            )
+        return Tree(repo, oid)
+
+    # Rungs -----------------------------------------------------------------------------
+
+    def _live(self, record: Record, origin: Origin, before: Tree) -> Rung:
+        today, fixed = self.project.tree, self._fixed(origin)
+        owns = self._owned_around(record, fixed, before)
+        taken_back = {
+            entry.path: entry.old
+            for entry in diff_trees(self.project.repo, before, fixed)
+            if owns(entry.path)
+        }
+        if not taken_back:
+            reason = "the commit of the record changes nothing of the agent"
+            return Rung("live", reason=reason, same=True)
+        if not self.scratch.merges_trees:
+            return Rung("live", reason="this git is older than 2.38 and can't merge trees")
+        without = self.scratch.edit_tree(fixed.oid, taken_back)
+        merged = self.scratch.merge_trees(fixed.oid, today.oid, without)
+        if merged is None:
+            return Rung("live", reason="the agent's text has changed since where the fix is")
+        return self._checked("live", record, Tree(self.project.repo, merged))
+
+    def _pinned(self, state: str, record: Record, before: Tree, origin: Origin | None) -> Rung:
+        now = self._now(record)
+        then = self._then(record, before, self._fixed(origin) if origin else None)
+        today, placed = now.own_entries(), relocated(self.scratch, then, now)
+        edits = {
+            path: placed.get(path)
+            for path in (*today, *placed)
+            if placed.get(path) != today.get(path)
+        }
+        tree = self.scratch.edit_tree(self.project.tree.oid, edits)
+        return self._checked(state, record, Tree(self.project.repo, tree))
+
+    def _checked(self, state: str, record: Record, tree: Tree) -> Rung:
+        """Void a rung that reaches outside the agent, or in which there is no agent."""
+        now = self._now(record)
+        changed = diff_trees(self.project.repo, self.project.tree, tree)
+        if not changed:
+            reason = "the agent is the same before the fix and today"
+            return Rung(state, reason=reason, same=True)
+        outside = next((entry.path for entry in changed if not now.owns(entry.path)), None)
+        if outside is not None:
+            return Rung(state, reason=f"it would change {text_of(outside)}, which is not its own")
+        own = {path: entry for path, entry in tree.entries().items() if now.owns(path)}
+        lacking = find_lacking(own, now)
+        return Rung(state, reason=lacking) if lacking else Rung(state, tree)
+
+    # The agent, today and then ---------------------------------------------------------
+
+    def _now(self, record: Record) -> PastAgent:
+        agent = self.project.agents[record.agent]
+        return PastAgent(agent, self.project.own_paths(agent), self.project.tree)
+
+    def _then(self, record: Record, before: Tree, fixed: Tree | None) -> PastAgent:
+        """Return the agent before the fix: as that tree declares it, else as the next one does."""
+        names = self._names(record, fixed)
+        found = self._agent_in(before, names)
+        if found is None and fixed is not None:
+            found = self._agent_in(fixed, names)
+        return (found or self._now(record))._replace(tree=before)
+
+    def _owned_around(self, record: Record, fixed: Tree, before: Tree) -> Matcher:
+        """Return a test of what was the agent's own on either side of the fix."""
+        names = self._names(record, fixed)
+        found = [self._agent_in(tree, names) for tree in (fixed, before)]
+        owners = [past.owns for past in found if past] or [self._now(record).owns]
+        return lambda path: any(owns(path) for owns in owners)
+
+    def _names(self, record: Record, fixed: Tree | None) -> tuple[str, ...]:
+        then = record_agent(self.project, fixed, record.id) if fixed else None
+        return (then, record.agent) if then else (record.agent,)
+
+    def _agent_in(self, tree: Tree, names: tuple[str, ...]) -> PastAgent | None:
+        key = (tree.oid, names)
+        if key not in self._past:
+            self._past[key] = agent_in(self.project, tree, names)
+        return self._past[key]
