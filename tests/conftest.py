@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.guard_command import GuardCommand
+
 GIT_SETTINGS = """\
 [user]
 \tname = Test Author
@@ -101,3 +103,9 @@ def repo(tmp_path: Path) -> ScratchRepo:
     scratch = ScratchRepo(root)
     scratch.git("init", "--quiet")
     return scratch
+
+
+@pytest.fixture
+def guard(repo: ScratchRepo) -> GuardCommand:
+    """The command line, called in the scratch repository."""
+    return GuardCommand(repo)
