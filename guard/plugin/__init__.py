@@ -9,35 +9,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from guard.change import Change
-from guard.errors import Blocked, Skip, TargetError
-from guard.model import (
-    Agent,
-    Case,
-    FileChange,
-    Observation,
-    Policy,
-    Report,
-    Score,
-    ToolCall,
-    TrialResult,
-)
-from guard.plugin.api import (
-    Commit,
-    Evaluator,
-    Expectations,
-    Fingerprint,
-    Finished,
-    Option,
-    Prerequisite,
-    Project,
-    Substitute,
-    Target,
-    Trial,
-    evaluator,
-)
-
 if TYPE_CHECKING:
+    from guard.change import Change
+    from guard.errors import Blocked, Skip, TargetError
+    from guard.model import (
+        Agent,
+        Case,
+        FileChange,
+        Observation,
+        Policy,
+        Report,
+        Score,
+        ToolCall,
+        TrialResult,
+    )
+    from guard.plugin.api import (
+        Commit,
+        Evaluator,
+        Expectations,
+        Fingerprint,
+        Finished,
+        Option,
+        Prerequisite,
+        Project,
+        Substitute,
+        Target,
+        Trial,
+        evaluator,
+    )
     from guard.plugin.markers import hookimpl, hookspec
 
 __all__ = [
@@ -70,11 +69,30 @@ __all__ = [
     "hookspec",
 ]
 
+#: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.
+_HOMES = {
+    "guard.change": ("Change",),
+    "guard.errors": ("Blocked", "Skip", "TargetError"),
+    "guard.model": (
+        "Agent",
+        "Case",
+        "FileChange",
+        "Observation",
+        "Policy",
+        "Report",
+        "Score",
+        "ToolCall",
+        "TrialResult",
+    ),
+    "guard.plugin.markers": ("hookimpl", "hookspec"),
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import pluggy when a plugin asks for its markers: the rules of a hook need none of it."""
-    if name in ("hookimpl", "hookspec"):
-        from guard.plugin import markers
+    """Import a public name from where it is defined."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(markers, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "guard.plugin.api")
+    return getattr(import_module(home), name)
