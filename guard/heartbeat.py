@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,7 +16,13 @@ INTERVAL: Final = 25.0
 
 @contextmanager
 def heartbeat(describe: Callable[[], str], interval: float = INTERVAL) -> Generator[None]:
-    """Write what ``describe`` says to stderr every ``interval`` seconds, until left."""
+    """Write what ``describe`` says to stderr every ``interval`` seconds, until left.
+
+    Not on a terminal: `guard.progress` has a bar there.
+    """
+    if sys.stderr is not None and sys.stderr.isatty():
+        yield
+        return
     ended = threading.Event()
 
     def beat() -> None:

@@ -112,16 +112,15 @@ def _commit_and_tree(repo: Repo, oid: str) -> tuple[str, str] | None:
     return found.oid, found.data[5 : found.data.index(b"\n")].decode()
 
 
-def exclude_known(repo: Repo, tips: Iterable[Tip], remote: str) -> list[str]:
-    """Return rev-list arguments for what the other side already has, as far as it is known.
+def known_there(repo: Repo, tips: Iterable[Tip], remote: str) -> list[str]:
+    """Return, for ``rev-list --not``, what the other side has already, as far as it is known.
 
     The tracking refs of the remote, or of the one with the URL that is pushed to; and what
     its refs name now. Never ``remote..local``: a new branch or a forced push has no such range.
     """
-    heads = [commit for tip in tips for commit in tip.known]
+    heads = dict.fromkeys(commit for tip in tips for commit in tip.known)
     name = _remote_named(repo, remote)
-    excluded = [f"--remotes={name}"] if name else []
-    return ["--not", *excluded, *dict.fromkeys(heads)] if excluded or heads else []
+    return [*([f"--remotes={name}"] if name else []), *heads]
 
 
 def _remote_named(repo: Repo, remote: str) -> str:

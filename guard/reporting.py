@@ -40,13 +40,14 @@ def finish_report(project: Project, report: Report, options: RunOptions) -> int:
     """Tell the plugins, write what was asked for, and return the exit code."""
     report = report._replace(finished=now())
     report = report._replace(exit_code=exit_code(report))
-    _tell_plugins(project, report)
+    tell_plugins(project, report)
     _write(project, report, options)
     project.store.put_run(report)
     return report.exit_code
 
 
-def _tell_plugins(project: Project, report: Report) -> None:
+def tell_plugins(project: Project, report: Report) -> None:
+    """Call ``guard_run_finished``; what a reporter does wrong is told, and changes nothing."""
     plugins = project.plugins_with("guard_run_finished")
     if plugins is None:
         return

@@ -10,23 +10,23 @@ from guard.errors import UnreadableError
 from guard.git import Repo, find_repo
 from guard.pushes import (
     PushedRef,
-    exclude_known,
     find_tips,
+    known_there,
     parse_pushed,
     pushed_by_framework,
     short_name,
 )
+from guard.ranges import own_commits
 from tests.conftest import ScratchRepo
 
 A, B, ZERO = "a" * 40, "b" * 40, "0" * 40
 
 
-def own_commits(repo: Repo, refs: list[PushedRef], remote: str) -> list[str]:
+def own_ids(repo: Repo, refs: list[PushedRef], remote: str) -> list[str]:
     """Return the commits of a push that the other side doesn't have."""
     tips = find_tips(repo, refs)
-    excluded = exclude_known(repo, tips, remote)
-    listed = repo.out("rev-list", *(tip.commit for tip in tips), *excluded, "--")
-    return listed.decode().split()
+    found = own_commits(repo, [tip.commit for tip in tips], known_there(repo, tips, remote))
+    return [commit.id for commit in found]
 
 
 @pytest.fixture
@@ -76,30 +76,30 @@ def test_new_branch_brings_only_what_the_remote_lacks(pushed: ScratchRepo) -> No
     own = [pushed.commit("fix: a", {"a": "2"}), pushed.commit("docs: b", {"b": "1"})]
     with find_repo(str(pushed.root)) as repo:
         ref = PushedRef("refs/heads/new", own[-1])
-        assert sorted(own_commits(repo, [ref], "up")) == sorted(own)
+        assert sorted(own_ids(repo, [ref], "up")) == sorted(own)
 
 
 def test_push_to_a_url_finds_the_remote_of_that_url(pushed: ScratchRepo, tmp_path: Path) -> None:
     own = pushed.commit("fix: a", {"a": "2"})
     with find_repo(str(pushed.root)) as repo:
         ref = PushedRef("refs/heads/new", own)
-        assert own_commits(repo, [ref], str(tmp_path / "up")) == [own]
+        assert own_ids(repo, [ref], str(tmp_path / "up")) == [own]
 
 
 def test_push_to_an_unknown_place_uses_what_its_ref_names(pushed: ScratchRepo) -> None:
     first = pushed.git("rev-parse", "HEAD").strip()
     own = pushed.commit("fix: a", {"a": "2"})
     with find_repo(str(pushed.root)) as repo:
-        assert own_commits(repo, [PushedRef("x", own, first)], "https://e.example/x") == [own]
-        assert len(own_commits(repo, [PushedRef("x", own)], "https://e.example/x")) == 2
-        assert len(own_commits(repo, [PushedRef("x", own, B)], "")) == 2
+        assert own_ids(repo, [PushedRef("x", own, first)], "https://e.example/x") == [own]
+        assert len(own_ids(repo, [PushedRef("x", own)], "https://e.example/x")) == 2
+        assert len(own_ids(repo, [PushedRef("x", own, B)], "")) == 2
 
 
 def test_forced_push_excludes_what_tracking_refs_know(pushed: ScratchRepo) -> None:
     """The remote has a commit that isn't here: its id says nothing, its tracking ref does."""
     own = pushed.commit("fix: a", {"a": "2"})
     with find_repo(str(pushed.root)) as repo:
-        assert own_commits(repo, [PushedRef("refs/heads/main", own, B)], "up") == [own]
+        assert own_ids(repo, [PushedRef("refs/heads/main", own, B)], "up") == [own]
 
 
 def test_tags_are_peeled_and_equal_commits_are_one_tip(pushed: ScratchRepo) -> None:

@@ -1,0 +1,63 @@
+"""pre-push: every own commit of the push by the rules, then the suite on each pushed tip.
+
+Standard input is read to its end before anything else: git and pipelines before it would break
+on a hook that leaves early (GIT-CASES 76).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from guard.errors import ExitCode
+from guard.git import Repo, find_repo
+from guard.hookmain import is_nested, run_hook
+from guard.output import warn
+from guard.pushes import PushedRef, find_tips, parse_pushed, pushed_by_framework
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the push that git describes: the remote's name and URL, its refs on stdin."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    said = read_stdin()
+    return run_hook(lambda: pre_push(words[0] if words else "", said))
+
+
+def pre_push(remote: str, said: bytes) -> int:
+    """Judge the push; return the exit code."""
+    with find_repo() as repo:
+        if is_nested(repo):
+            return ExitCode.OK
+        refs = read_refs(repo, said)
+        tips = find_tips(repo, refs)
+        if not tips:
+            return ExitCode.OK
+        from guard_hooks.pushed import judge_push
+
+        return judge_push(repo, tips, remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", ""))
+
+
+def read_refs(repo: Repo, said: bytes) -> list[PushedRef]:
+    """Return what is pushed, as git or the framework tells; a push without news brings nothing."""
+    if said.strip() or os.environ.get("PRE_COMMIT") != "1":
+        return parse_pushed(said)
+    warn("pre-commit shows guard only one ref of this push: guard install shows it all")
+    return pushed_by_framework(repo, os.environ)
+
+
+def read_stdin() -> bytes:
+    """Return all of standard input; nothing where it is a terminal, or closed."""
+    parts: list[bytes] = []
+    try:
+        if os.isatty(0):
+            return b""
+        while part := os.read(0, 1 << 16):
+            parts.append(part)
+    except OSError:
+        return b""
+    return b"".join(parts)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,219 @@
+"""Judge a push once its tips are known: rules first, for they cost nothing; then the suites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from guard.affected import Selected, affected_cases
+from guard.budget import Budget
+from guard.change import change_of_trees
+from guard.engine import Engine
+from guard.errors import ExitCode, GuardError, worst
+from guard.git import Repo
+from guard.heartbeat import heartbeat
+from guard.hook_lines import holding_lines, owed_lines, prose_lines, unclear_lines
+from guard.hook_refusals import push_text
+from guard.hook_run import HookRun, budget_of, run_in_hook
+from guard.judging import Judgement, readable
+from guard.model import ProofResult
+from guard.output import LOOK, printable, say, warn
+from guard.plugin.switches import disabled_plugins
+from guard.project import Project
+from guard.proof import Prover
+from guard.pushes import Tip, known_there
+from guard.range_refusal import range_refusal
+from guard.ranges import SHORT, CommitInfo, judge_range, own_commits
+from guard.standing import at_push
+from guard.store import Store
+from guard.tree import Tree
+from guard.units import count
+
+STAGE = "pre-push"
+#: Notes of the rules that a push shows.
+NOTES = 3
+
+
+class Push(NamedTuple):
+    """One push, and what all of it is judged with."""
+
+    repo: Repo
+    store: Store
+    disabled: frozenset[str]
+    tips: Sequence[Tip]
+    not_in: Sequence[str]
+    """What the other side has, as rev-list takes it."""
+
+    def project(self, tree: str) -> Project:
+        """Return the project of a tree."""
+        return Project(self.repo, Tree(self.repo, tree), self.store, self.disabled)
+
+
+def judge_push(repo: Repo, tips: Sequence[Tip], remote: str) -> int:
+    """Judge all tips; return the exit code that outranks the others."""
+    store = Store.open(repo.common_dir)
+    push = Push(repo, store, disabled_plugins(), tips, known_there(repo, tips, remote))
+    if not is_guarded(push):
+        warn("no guard.yaml, nothing is guarded")
+        return ExitCode.OK
+    with heartbeat(lambda: "still judging commits by the rules"):
+        own = own_of_tips(push)
+        judged = judge_commits(push, own)
+    if judged.blocking:
+        commit = next(iter(own)) if own else tips[0]
+        tip = push.project(commit.tree)
+        say(range_refusal(judged.blocking, repo, tip, "not pushed"))
+        return ExitCode.REGRESSION
+    tell_notes(judged)
+    return judge_trees(push, own)
+
+
+def is_guarded(push: Push) -> bool:
+    """Tell whether any tip has a guard.yaml, or any of its own commits touches one."""
+    if any(push.project(tip.tree).has_config for tip in push.tips):
+        return True
+    commits = [tip.commit for tip in push.tips]
+    found = push.repo.out(
+        "rev-list", "--max-count=1", *commits, "--not", *push.not_in, "--", "guard.yaml"
+    )
+    return bool(found.strip())
+
+
+# Rules ---------------------------------------------------------------------------------
+
+
+def own_of_tips(push: Push) -> Mapping[Tip, Sequence[CommitInfo]]:
+    """Return tip → the commits that it brings first; a tip that stands on another comes later.
+
+    So each commit is judged once, and with no later commit that one of its tips lacks.
+    """
+    commits = [tip.commit for tip in push.tips]
+    together = own_commits(push.repo, commits, push.not_in)
+    place = {commit.id: number for number, commit in enumerate(together)}
+    ordered = sorted((t for t in push.tips if t.commit in place), key=lambda t: place[t.commit])
+    if len(ordered) == 1:
+        return {ordered[0]: together}
+    found: dict[Tip, Sequence[CommitInfo]] = {}
+    for tip in ordered:
+        earlier = [other.commit for other in found]
+        found[tip] = own_commits(push.repo, [tip.commit], [*push.not_in, *earlier])
+    return found
+
+
+def judge_commits(push: Push, own: Mapping[Tip, Sequence[CommitInfo]]) -> Judgement:
+    """Judge every own commit by the offline rules."""
+    judged = [judge_range(push.repo, c, push.store, push.disabled) for c in own.values() if c]
+    return Judgement(
+        tuple(violation for one in judged for violation in one.violations),
+        tuple(note for one in judged for note in one.notes),
+        tuple(text for one in judged for text in one.exempt),
+    )
+
+
+def tell_notes(judged: Judgement) -> None:
+    """Say what is excused, and what is noted, of commits that may pass."""
+    warnings = [f"{v.commit}: {v.message} ({v.rule})" for v in judged.violations]
+    lines = [f"exempt: {text}" for text in judged.exempt] + warnings + list(judged.notes)
+    for line in lines[:NOTES]:
+        say(printable(f"{LOOK} {line}"))
+    if len(lines) > NOTES:
+        say(f"{LOOK} {count(len(lines) - NOTES, 'more note')}: guard check --base REV")
+
+
+# Suites --------------------------------------------------------------------------------
+
+
+def judge_trees(push: Push, own: Mapping[Tip, Sequence[CommitInfo]]) -> int:
+    """Run the suite and the proofs of each pushed tree, equal ones once, on one budget."""
+    codes: list[int] = []
+    budget: Budget | None = None
+    for tip in {tip.tree: tip for tip in reversed(push.tips)}.values():
+        project = push.project(tip.tree)
+        try:
+            if not (project.has_config and (project.cases or project.records)):
+                continue
+            budget = budget or budget_of(project.config.hooks[STAGE])
+            codes.append(judge_tree(push, tip, project, own.get(tip, ()), budget))
+        except GuardError as error:
+            error.message = f"{name_of(tip)}: {error.message}"
+            raise
+    return worst(*codes)
+
+
+def judge_tree(
+    push: Push, tip: Tip, project: Project, own: Sequence[CommitInfo], budget: Budget
+) -> int:
+    """Run what receipts don't answer of one tip's tree; say what came of it."""
+    new = count(len(own), "commit") if own else "nothing new"
+    cases = count(len(project.cases), "case")
+    warn(f"{name_of(tip)}: {new}, {cases}, {count(len(project.records), 'regression')}")
+    selection = suite(project, base_of(push, tip, own))
+    run = run_in_hook(
+        project,
+        selection,
+        STAGE,
+        at=tip.commit,
+        verify=lambda engine: prove(engine, tip),
+        budget=budget,
+    )
+    refused = at_push(str(project.config.hooks[STAGE]["owed"]))
+    if run.standing.code(refused):
+        say(push_text(run, refused, name_of(tip), at_option(push.repo, tip)))
+    else:
+        tell(run)
+    return run.standing.code(refused)
+
+
+def name_of(tip: Tip) -> str:
+    """Return the refs and the commit, as people know them."""
+    shown = [printable(name) for name in tip.title.split(", ")[:2]]
+    more = f" and {len(tip.names) - 2} more" if len(tip.names) > 2 else ""
+    return f"{', '.join(shown)}{more} at {tip.commit[:SHORT]}"
+
+
+def base_of(push: Push, tip: Tip, own: Sequence[CommitInfo]) -> Project:
+    """Return what the tip is compared with, to say what is new of it: what is there already."""
+    start = tip.known[0] if tip.known else next((p for c in own for p in c.parents[:1]), "")
+    tree = push.repo.resolve(f"{start}^{{tree}}") if start else None
+    nothing = push.project(push.repo.empty_tree)
+    return (readable(push.project(tree)) if tree else None) or nothing
+
+
+def suite(project: Project, base: Project) -> list[Selected]:
+    """Return all cases; those that the push affects with their reasons."""
+    change = change_of_trees(project.repo, base.tree, project.tree)
+    affected = affected_cases(project, base, change, project.store.last_verdicts())
+    reasons = {one.case.id: one.affected_by for one in affected}
+    return [Selected(case, reasons.get(name, ())) for name, case in sorted(project.cases.items())]
+
+
+def prove(engine: Engine, tip: Tip) -> list[ProofResult]:
+    """Prove the records of the tip, from receipts where they hold."""
+    records = engine.project.records.values()
+    if not records:
+        return []
+    with Prover(engine, (tip.commit,)) as prover:
+        return prover.prove(records)
+
+
+def at_option(repo: Repo, tip: Tip) -> str:
+    """Return how guard is told to run what is pushed; nothing where that is on disk."""
+    from guard.snapshot import worktree_tree
+
+    try:
+        on_disk = worktree_tree(repo).oid == tip.tree
+    except GuardError:
+        on_disk = False
+    return "" if on_disk else f" --at {tip.commit[:SHORT]}"
+
+
+def tell(run: HookRun) -> None:
+    """Say what was established of a tip that may be pushed."""
+    lines: Iterable[str] = (
+        *holding_lines(run),
+        *unclear_lines(run),
+        *owed_lines(run),
+        *prose_lines(run),
+    )
+    for line in lines:
+        say(line)

@@ -1,0 +1,164 @@
+"""Judge what is staged once it may affect a case: rules, then cases as far as they fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+
+from guard.affected import Selected, affected_cases
+from guard.change import Change, change_of_trees
+from guard.errors import ExitCode, GuardError, UnreadableError
+from guard.hook_lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
+from guard.hook_refusals import commit_text
+from guard.hook_run import HookRun, run_in_hook
+from guard.judging import readable
+from guard.merges import parents_of
+from guard.message import parse_message
+from guard.model import FAIL, PASS, XFAIL, Violation
+from guard.output import LOOK, say, warn
+from guard.project import Project
+from guard.rules import agent_without_case, record_invalid
+from guard.rules.commit import JudgedCommit
+from guard.snapshot import index_tree
+from guard.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
+from guard.tree import Tree
+from guard.units import count
+from guard_hooks.folder import find_folder
+from guard_hooks.pre_commit import Staged
+
+STAGE = "pre-commit"
+
+
+def judge_staged(staged: Staged) -> int:
+    """Judge a snapshot of the index; return the exit code."""
+    snapshot = index_tree(staged.repo)
+    new = with_tree(staged.new, snapshot)
+    base = readable(staged.base) or with_tree(staged.new, Tree(staged.repo, staged.repo.empty_tree))
+    change = staged.change._replace(base=base.tree, new=snapshot)
+    warn_without_commit_msg(staged)
+    broken = broken_rules(base, new, change)
+    if broken:
+        refuse_for_rules(staged, new, change, broken)
+        return ExitCode.REGRESSION
+    before = new.store.last_verdicts()
+    selection = affected_cases(new, base, change, before)
+    tell_what_changed(base, new, change, selection)
+    if not selection:
+        return ExitCode.OK
+    run = run_in_hook(new, selection, STAGE, at="index")
+    refuse_moved_index(staged, snapshot)
+    tell(run, base, before)
+    return run.standing.code(AT_COMMIT)
+
+
+def with_tree(project: Project, tree: Tree) -> Project:
+    """Return the project of another tree of the same repository."""
+    return Project(project.repo, tree, project.store, project.disabled)
+
+
+# Rules ---------------------------------------------------------------------------------
+
+
+def broken_rules(base: Project, new: Project, change: Change) -> list[Violation]:
+    """Return what can be judged without a message; of a merge what it breaks by itself."""
+    if len(change.parents) < 2:
+        return rules_of(base, new, change)
+    found: list[list[Violation]] = []
+    for parent in parents_of(new, change):
+        before = readable(parent.project)
+        if before is not None:
+            brought = change_of_trees(new.repo, before.tree, new.tree)
+            found.append(rules_of(before, new, brought))
+    first, *others = found or [[]]
+    return [violation for violation in first if all(violation in other for other in others)]
+
+
+def rules_of(base: Project, new: Project, change: Change) -> list[Violation]:
+    """Return the broken rules of one change, without those that only warn."""
+    commit = JudgedCommit(base, new, change, parse_message(""))
+    found = (*record_invalid.check(commit), *agent_without_case.check(commit))
+    return [violation for violation in found if not violation.warning]
+
+
+def refuse_for_rules(
+    staged: Staged, new: Project, change: Change, broken: Sequence[Violation]
+) -> None:
+    """Say which rule is broken, and the commands that mend it."""
+    from guard.refusal import Refused, refusal
+
+    prefix = os.environ.get("GIT_PREFIX", "")
+    say(refusal(broken, Refused(staged.repo, new, change, staged.argv, "", prefix)))
+
+
+def warn_without_commit_msg(staged: Staged) -> None:
+    """Warn where the hook with the fix rule isn't there: a framework installs each by itself."""
+    if not os.access(os.path.join(find_folder(staged.repo), "commit-msg"), os.X_OK):
+        warn("! there is no commit-msg hook, so no fix is asked for its case: guard install")
+
+
+def refuse_moved_index(staged: Staged, judged: Tree) -> None:
+    """Raise `UnreadableError` where something else was staged while cases ran."""
+    if index_tree(staged.repo).oid != judged.oid:
+        raise UnreadableError(
+            "the index changed while its cases ran: this is not what was judged",
+            "git commit    (again; what ran is answered by receipts)",
+        )
+
+
+# What it says --------------------------------------------------------------------------
+
+
+def tell_what_changed(
+    base: Project, new: Project, change: Change, selection: Sequence[Selected]
+) -> None:
+    """Say at once, before any case runs, what is guarded of this commit."""
+    touched = JudgedCommit(base, new, change, parse_message("")).touched
+    affected = f"{count(len(selection), 'case')} affected"
+    if touched:
+        noun = "agent" if len(touched) == 1 else "agents"
+        warn(f"{noun} {names(list(touched), 3)} changed, {affected}")
+    elif selection:
+        reasons = dict.fromkeys(reason for one in selection for reason in one.affected_by)
+        warn(f"{affected} ({names(list(reasons), 3)})")
+    without = [
+        name for name in touched if name in new.agents and not has_changed_case(name, selection)
+    ]
+    if without:
+        say(f"{LOOK} no case of {names(without, 3)} changed with it: a fix brings one")
+
+
+def has_changed_case(agent: str, selection: Sequence[Selected]) -> bool:
+    """Tell whether a case of the agent changed."""
+    return any(one.case.agent == agent and "case" in one.affected_by for one in selection)
+
+
+def tell(run: HookRun, base: Project, before: dict[str, str]) -> None:
+    """Say what came of the cases, and of a refusal why."""
+    if run.standing.code(AT_COMMIT):
+        failed = {name for name, verdict in before.items() if verdict == FAIL}
+        held = known_to_hold(base, [case.case for case in run.standing.cases_that(BROKEN)])
+        say(commit_text(run, (held, failed)))
+        return
+    for line in (*holding_lines(run), *unclear_lines(run), *owed_lines(run), *prose_lines(run)):
+        say(line)
+    if run.standing.has(OWED, UNCLEAR):
+        price = costs(run.estimate)
+        command = f"guard run --owed ({price})" if price else "guard run --owed"
+        say(f"going on with what is known; before you push: {command}")
+
+
+def known_to_hold(base: Project, ids: Collection[str]) -> set[str]:
+    """Return those of the cases that a receipt shows to have held before the change."""
+    from guard.engine import Engine
+
+    found: set[str] = set()
+    with Engine(base) as engine:
+        for name in ids:
+            try:
+                case = base.cases[name]
+                receipt = base.store.find_receipt(engine.receipt_key(case))
+            except (KeyError, GuardError):
+                continue
+            if receipt is not None and receipt.verdict in (PASS, XFAIL):
+                found.add(name)
+    return found
