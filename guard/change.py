@@ -54,8 +54,10 @@ class Change(NamedTuple):
 class IndexTree(Tree):
     """The index that git gave the hook, read in place: what a rule needs and no more."""
 
-    def __init__(self, repo: Repo) -> None:
+    def __init__(self, repo: Repo, base: Tree, differing: tuple[DiffEntry, ...]) -> None:
         super().__init__(repo, "")
+        self._base = base
+        self._looked_up = {entry.path: entry.new for entry in differing}
 
     def entries(self) -> dict[bytes, Entry]:
         """Return path → entry for all of the index."""
@@ -64,14 +66,10 @@ class IndexTree(Tree):
         return self._entries
 
     def get(self, path: bytes) -> Entry | None:
-        """Return the staged entry at ``path``."""
-        if self._entries is not None or b"\n" in path:
-            return self.entries().get(path)
-        if path not in self._looked_up:
-            item = self.repo.objects.read(b":0:" + path)
-            found = item is not None and item.kind == "blob"
-            self._looked_up[path] = Entry("100644", item.oid) if item and found else None
-        return self._looked_up[path]
+        """Return the staged entry at ``path``: where the two don't differ, the base's."""
+        if path in self._looked_up:
+            return self._looked_up[path]
+        return self._base.get(path)
 
     def below(self, folder: bytes) -> dict[bytes, Entry]:
         """Return the staged entries below a folder, without listing the rest."""
@@ -79,24 +77,20 @@ class IndexTree(Tree):
             return super().below(folder)
         return _parse_index(self.repo.out("ls-files", "--stage", "-z", "--", folder))
 
-    def remember(self, entries: tuple[DiffEntry, ...]) -> None:
-        """Take the entries that a diff already told."""
-        self._looked_up.update((entry.path, entry.new) for entry in entries)
-
 
 class BaseTree(Tree):
     """The tree that the index is compared with: listed from the index and their difference."""
 
-    def __init__(self, repo: Repo, oid: str, new: Tree, differing: tuple[DiffEntry, ...]) -> None:
+    def __init__(self, repo: Repo, oid: str, differing: tuple[DiffEntry, ...]) -> None:
         super().__init__(repo, oid)
-        self._new = new
+        self.index = IndexTree(repo, self, differing)
         self._old = {entry.path: entry.old for entry in differing}
         self._looked_up.update(self._old)
 
     def entries(self) -> Mapping[bytes, Entry]:
         """Return path → entry, without a listing of its own."""
         if self._entries is None:
-            joined = {**self._new.entries(), **self._old}
+            joined = {**self.index.entries(), **self._old}
             self._entries = {path: entry for path, entry in sorted(joined.items()) if entry}
         return self._entries
 
@@ -133,9 +127,8 @@ def staged_change(repo: Repo, base_rev: str | None, message: bytes = b"") -> Cha
         said = text_of(done.err.strip()).splitlines()
         raise UnreadableError(f"the index can't be compared: {said[-1] if said else done.code}")
     entries = parse_raw(done.out)
-    new = IndexTree(repo)
-    new.remember(entries)
-    return Change(BaseTree(repo, oid, new, entries), new, entries, message)
+    base = BaseTree(repo, oid, entries)
+    return Change(base, base.index, entries, message)
 
 
 def parse_raw(listing: bytes) -> tuple[DiffEntry, ...]:

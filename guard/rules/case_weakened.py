@@ -1,0 +1,206 @@
+"""case-weakened: a retained case stays as strong as it is, and guard.yaml guards no less.
+
+What is lost is named by a trailer, ``Case-Weakened: ID: REASON``; a case or record is deleted
+by its retirement alone, and so is one that a revert takes away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from guard import config as config_file
+from guard import regressions as regressions_file
+from guard.errors import ConfigError
+from guard.git import bytes_of
+from guard.model import Case, Violation
+from guard.project import Project
+from guard.regressions import Record
+from guard.rules.commit import JudgedCommit, read_cases
+from guard.rules.comparison import compare_cases
+
+RULE: Final = "case-weakened"
+_CONFIG: Final = bytes_of(config_file.FILE)
+
+
+class Loss(NamedTuple):
+    """One thing that is guarded less than before."""
+
+    subject: str
+    """What a trailer names: a case's id, or guard.yaml."""
+    what: str
+    """What was lost, in a few words."""
+    path: str
+    agent: str = ""
+    deleted: bool = False
+    """Whether its retirement is asked for, and no trailer does."""
+
+
+REMOVED: Final = Loss(config_file.FILE, f"{config_file.FILE} is removed", config_file.FILE)
+
+
+def check(commit: JudgedCommit) -> Iterator[Violation]:
+    """Yield a violation for each retained case, and for guard.yaml, that the commit weakens."""
+    yield from violations(losses(commit.base, commit.new, commit.change.paths), commit.weakenings)
+
+
+def violations(lost: Collection[Loss], excused: Mapping[str, str]) -> Iterator[Violation]:
+    """Yield what is left of the losses once trailers have excused what they can."""
+    groups: dict[tuple[str, bool], list[Loss]] = {}
+    for loss in lost:
+        if loss.deleted or loss.subject not in excused:
+            groups.setdefault((loss.subject, loss.deleted), []).append(loss)
+    for (subject, deleted), group in groups.items():
+        yield _deletion(subject, group) if deleted else _weakening(subject, group)
+
+
+def _deletion(subject: str, group: list[Loss]) -> Violation:
+    retire = '"status": "retired", "retirement": {"reason": "WHY", "date": "YYYY-MM-DD"}'
+    return Violation(
+        rule=RULE,
+        message=f"{group[0].what}, and its record in regressions.json is not retired",
+        agent=group[0].agent,
+        paths=tuple(dict.fromkeys(loss.path for loss in group)),
+        detail=(f"to give it up, keep its record with {retire}",),
+    )
+
+
+def _weakening(subject: str, group: list[Loss]) -> Violation:
+    guarded = subject == config_file.FILE
+    what = f"{subject} guards less" if guarded else f"the retained case {subject} gets weaker"
+    return Violation(
+        rule=RULE,
+        message=f"{what}: {group[0].what}",
+        agent=group[0].agent,
+        paths=tuple(dict.fromkeys(loss.path for loss in group)),
+        detail=tuple(f"and {loss.what}" for loss in group[1:]),
+        hint=(f"Case-Weakened: {subject}: REASON",),
+    )
+
+
+def losses(base: Project, new: Project, changed: Collection[bytes]) -> list[Loss]:
+    """Return all that ``new`` guards less than ``base``, trailers not yet asked."""
+    if not base.has_config:
+        return []
+    if not new.has_config:
+        return [REMOVED]
+    found: list[Loss] = []
+    if _CONFIG in changed:
+        from guard.rules.narrowing import narrowings
+
+        found += [Loss(config_file.FILE, w, config_file.FILE) for w in narrowings(base, new)]
+    comparison = _Retained(base, new, changed)
+    for record in base.records.values():
+        if not record.retired:
+            found += comparison.losses(record)
+    return found
+
+
+def pending(base: Project, new: Project, changed: Collection[bytes]) -> list[str]:
+    """Return a sentence for each record that the change makes PENDING by what is asked."""
+    if not (base.has_config and new.has_config):
+        return []
+    comparison = _Retained(base, new, changed)
+    found: list[str] = []
+    for record in base.records.values():
+        asked = () if record.retired else comparison.asked(record)
+        if asked:
+            verb = "changes" if len(asked) == 1 else "change"
+            found.append(
+                f"{record.id} is PENDING until it is proven again: {', '.join(asked)} {verb}"
+            )
+    return found
+
+
+class _Retained:
+    """The retained cases before and after one change, read once."""
+
+    def __init__(self, base: Project, new: Project, changed: Collection[bytes]) -> None:
+        self.base = base
+        self.new = new
+        self.changed = frozenset(changed)
+        self._moved: dict[str, Case] | None = None
+
+    def losses(self, record: Record) -> Iterator[Loss]:
+        """Yield what is lost of the case that a record retains."""
+        now = self.new.records.get(record.id)
+        if now is None:
+            yield Loss(
+                record.id,
+                f"record {record.id} is deleted",
+                regressions_file.FILE,
+                record.agent,
+                deleted=True,
+            )
+        elif not now.retired and self._concerns(record, now):
+            old = case_of(self.base, record, lenient=True)
+            if old is not None:
+                yield from self._of_case(old, record, now)
+
+    def asked(self, record: Record) -> tuple[str, ...]:
+        """Return what changes of what the retained case asks of the agent."""
+        now = self.new.records.get(record.id)
+        if now is None or now.retired or not self._concerns(record, now):
+            return ()
+        old = case_of(self.base, record, lenient=True)
+        new = self._find(old.id, now) if old else None
+        return (*(compare_cases(old, new).asked if old and new else ()), *self._of_agent(record))
+
+    def _of_agent(self, record: Record) -> Iterator[str]:
+        before, now = self.base.agents.get(record.agent), self.new.agents.get(record.agent)
+        if before and now:
+            for key in ("target", "options", "workspace"):
+                if getattr(before, key) != getattr(now, key):
+                    yield f"its agent's {key}"
+
+    def _concerns(self, record: Record, now: Record) -> bool:
+        paths = {bytes_of(record.case_path), bytes_of(now.case_path), _CONFIG}
+        return not paths.isdisjoint(self.changed) or record.case != now.case
+
+    def _of_case(self, old: Case, record: Record, now: Record) -> Iterator[Loss]:
+        new = self._find(old.id, now)
+        named = case_of(self.new, now)
+        if new is None and named is None:
+            path = bytes_of(old.path)
+            said = "is deleted" if self.new.tree.get(path) is None else "is no longer a case"
+            yield Loss(
+                old.id, f"the retained case {old.id} {said}", old.path, old.agent, deleted=True
+            )
+            return
+        if named is None or named.id != old.id:
+            said = f"record {record.id} names {named.id if named else now.case} instead"
+            yield Loss(old.id, said, regressions_file.FILE, old.agent)
+        if new is not None:
+            yield from self._compared(old, new)
+
+    def _compared(self, old: Case, new: Case) -> Iterator[Loss]:
+        agents = (self.base.agents.get(old.agent), self.new.agents.get(new.agent))
+        # What guard.yaml alone changes is to be named by guard.yaml's name.
+        by_config = old.blob == new.blob and old.path == new.path
+        subject, path = (config_file.FILE,) * 2 if by_config else (old.id, new.path)
+        for what in compare_cases(old, new, *agents).weaker:
+            said = f"{old.id}: {what}" if by_config else what
+            yield Loss(subject, said, path, old.agent)
+
+    def _find(self, case_id: str, now: Record) -> Case | None:
+        named = case_of(self.new, now)
+        if named is not None and named.id == case_id:
+            return named
+        if self._moved is None:
+            self._moved = read_cases(self.new, self.changed)
+        return self._moved.get(case_id)
+
+
+def case_of(project: Project, record: Record, *, lenient: bool = False) -> Case | None:
+    """Return the case that a record names, or None where there is none.
+
+    Raises `ConfigError`; with ``lenient`` a file that can't be read holds no case.
+    """
+    try:
+        cases = read_cases(project, [bytes_of(record.case_path)])
+    except ConfigError:
+        if not lenient:
+            raise
+        return None
+    wanted = record.case.partition("#")[2]
+    return next((case for case in cases.values() if wanted in ("", case.id)), None)

@@ -1,0 +1,218 @@
+"""One commit under judgement: what the rules ask of it, each worked out when first asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from guard.change import Change, DiffEntry
+from guard.errors import ConfigError
+from guard.git import bytes_of, text_of
+from guard.globs import Matcher
+from guard.message import (
+    Exemption,
+    FixSettings,
+    Message,
+    exemption,
+    fix_reason,
+    fix_settings,
+    parse_message,
+    weakenings,
+)
+from guard.model import Agent, Case
+from guard.project import Project
+from guard.tree import EXECUTABLE, GITLINK
+
+#: The commit is being made: its message may still change, other commits may follow it.
+COMMIT: Final = "commit"
+#: The commit is done, and part of what is pushed or reviewed.
+RANGE: Final = "range"
+
+_FILES = ("100644", EXECUTABLE)
+
+
+class JudgedCommit:
+    """A commit that isn't a merge, between the trees before and after it."""
+
+    def __init__(
+        self,
+        base: Project,
+        new: Project,
+        change: Change,
+        message: Message,
+        *,
+        stage: str = COMMIT,
+        followers: Sequence[JudgedCommit] = (),
+    ) -> None:
+        self.base = base
+        self.new = new
+        self.change = change
+        self.message = message
+        self.stage = stage
+        self.followers = followers
+        """Later commits of its range that may bring what it lacks (``fix.unit: range``)."""
+
+    # What it claims --------------------------------------------------------------------
+
+    @cached_property
+    def fix(self) -> str | None:
+        """Why it is a fix, by the settings before it or after it; None where it is none."""
+        told = (self._told_by(self.message, settings) for settings in self._fix_settings)
+        return next(filter(None, told), None) or self._plugin_reason()
+
+    @cached_property
+    def _fix_settings(self) -> tuple[FixSettings, ...]:
+        configs = [p.config for p in (self.base, self.new) if p.has_config]
+        return tuple(dict.fromkeys(fix_settings(config.fix) for config in configs))
+
+    @property
+    def fix_types(self) -> tuple[str, ...]:
+        """The header types that are fixes."""
+        return tuple(dict.fromkeys(t for settings in self._fix_settings for t in settings.types))
+
+    def _told_by(self, message: Message, settings: FixSettings) -> str | None:
+        reason = fix_reason(message, settings)
+        if reason is None and message.revert is not None and message.revert.reapply:
+            # A fix that is brought back is that fix again.
+            brought_back = fix_reason(parse_message(message.revert.subject), settings)
+            return f"it brings back a fix: {brought_back}" if brought_back else None
+        return reason
+
+    def _plugin_reason(self) -> str | None:
+        plugins = self.new.plugins_with("guard_is_fix")
+        if plugins is None:
+            return None
+        from guard.plugin.api import Commit
+
+        names = tuple(map(text_of, self.change.paths))
+        said = text_of(self.change.message)
+        commit = Commit(message=said, paths=names, id=self.change.commit)
+        for name, reason in plugins.call("guard_is_fix", commit=commit):
+            return f"plugin {name} says so: {reason}"
+        return None
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether the fix rule only notes it now: it will be squashed, or its case may follow."""
+        by_range = any(settings.unit == "range" for settings in self._fix_settings)
+        return self.stage == COMMIT and (bool(self.message.autosquash) or by_range)
+
+    @cached_property
+    def exemption(self) -> Exemption | None:
+        """What it is exempted from by its trailer."""
+        return exemption(self.message, {*self.base.agents, *self.new.agents})
+
+    @cached_property
+    def weakenings(self) -> Mapping[str, str]:
+        """Id → reason of the cases and files that it says it weakens."""
+        return weakenings(self.message)
+
+    # What it touches -------------------------------------------------------------------
+
+    @cached_property
+    def owned(self) -> Mapping[str, tuple[DiffEntry, ...]]:
+        """Agent → those of its own paths that change."""
+        found: dict[str, tuple[DiffEntry, ...]] = {}
+        for name in dict.fromkeys((*self.base.agents, *self.new.agents)):
+            sides = [(p, p.agents[name]) for p in (self.base, self.new) if name in p.agents]
+            owners = [(agent, project.own_paths(agent)) for project, agent in sides]
+            entries = tuple(
+                entry
+                for entry in self.change.entries
+                if any(is_owned(entry, agent, own) for agent, own in owners)
+            )
+            if entries:
+                found[name] = entries
+        return found
+
+    @cached_property
+    def touched(self) -> Mapping[str, tuple[str, ...]]:
+        """Agent → the own paths that change what it does: cosmetic changes don't."""
+        names = (
+            (agent, tuple(entry.name for entry in entries if not self._is_cosmetic(entry)))
+            for agent, entries in self.owned.items()
+        )
+        return {agent: paths for agent, paths in names if paths}
+
+    @cached_property
+    def owing(self) -> Mapping[str, tuple[str, ...]]:
+        """What of `touched` isn't exempted."""
+        excused = self.exemption
+        if excused is None:
+            return self.touched
+        return {name: p for name, p in self.touched.items() if not is_excused(excused, name)}
+
+    @cached_property
+    def _cosmetic(self) -> dict[bytes, bool]:
+        return {}
+
+    def _is_cosmetic(self, entry: DiffEntry) -> bool:
+        if any(settings.cosmetic == "refuse" for settings in self._fix_settings):
+            return False
+        if entry.path not in self._cosmetic:
+            self._cosmetic[entry.path] = self._changes_nothing(entry)
+        return self._cosmetic[entry.path]
+
+    def _changes_nothing(self, entry: DiffEntry) -> bool:
+        old, new = entry.old, entry.new
+        if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
+            return False
+        from guard.cosmetic import is_cosmetic
+
+        blobs = self.new.repo.objects.read_many([old.oid, new.oid])
+        return is_cosmetic(blobs[old.oid], blobs[new.oid], entry.name)
+
+    # Its cases -------------------------------------------------------------------------
+
+    @cached_property
+    def old_cases(self) -> Mapping[str, Case]:
+        """Id → case of the changed files, as they were; what couldn't be read is left out."""
+        return read_cases(self.base, self.change.paths, lenient=True)
+
+    @cached_property
+    def new_cases(self) -> Mapping[str, Case]:
+        """Id → case of the changed files, as they are. Raises `ConfigError`."""
+        return read_cases(self.new, self.change.paths)
+
+
+def is_owned(entry: DiffEntry, agent: Agent, own: Matcher) -> bool:
+    """Tell whether an entry is among an agent's own paths; a gitlink counts as its folder."""
+    if own(entry.path):
+        return True
+    modes = {side.mode for side in (entry.old, entry.new) if side}
+    return GITLINK in modes and any(map(own, _inside(entry.path, agent.paths)))
+
+
+def _inside(folder: bytes, globs: Iterable[str]) -> Iterable[bytes]:
+    """Yield, for each glob, a path below the folder that it might match."""
+    depth = folder.count(b"/") + 1
+    for glob in globs:
+        parts = glob.split("/")
+        start = min(parts.index("**"), depth) if "**" in parts else depth
+        rest = [part for part in parts[start:] if part != "**"] or ["x"]
+        yield folder + b"/" + bytes_of("/".join(rest).replace("*", "x").replace("?", "x"))
+
+
+def is_excused(excused: Exemption, agent: str) -> bool:
+    """Tell whether an exemption holds for the agent."""
+    return not excused.agents or agent in excused.agents
+
+
+def read_cases(
+    project: Project, paths: Iterable[bytes], *, lenient: bool = False
+) -> dict[str, Case]:
+    """Return id → case of the case files among the paths.
+
+    Raises `ConfigError`; with ``lenient`` a file that can't be read holds no case.
+    """
+    named = project.case_paths(paths)
+    if not lenient:
+        return {case.id: case for case in project.load_cases(named)}
+    found: dict[str, Case] = {}
+    for path in named:
+        try:
+            found.update((case.id, case) for case in project.load_cases([path]))
+        except ConfigError:
+            continue
+    return found

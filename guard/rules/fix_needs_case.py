@@ -1,0 +1,77 @@
+"""fix-needs-case: a fix that touches an agent brings a case of that agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from guard.model import Agent, Case, Violation
+from guard.rules.commit import JudgedCommit
+from guard.rules.comparison import compare_cases
+
+RULE: Final = "fix-needs-case"
+
+
+def check(commit: JudgedCommit) -> Iterator[Violation]:
+    """Yield a violation for each agent that the fix touches and brings no case of."""
+    for name, paths in commit.owing.items():
+        if not any(brought_cases(one, name) for one in (commit, *commit.followers)):
+            yield Violation(
+                rule=RULE,
+                message=f"this fix changes agent {name} and brings no case that fails without it",
+                agent=name,
+                paths=paths,
+                detail=tuple(_why_not(commit, name)),
+            )
+
+
+def brought_cases(commit: JudgedCommit, agent: str) -> list[Case]:
+    """Return the agent's cases that the commit adds, or changes and doesn't weaken."""
+    found = [case for case in _candidates(commit, agent) if objection(commit, case) is None]
+    if found:
+        # An id that stands elsewhere too is no new case: reading them all says so.
+        _ = commit.new.cases
+    return found
+
+
+def judged_by_a_model_alone(commit: JudgedCommit, agent: str) -> list[Case]:
+    """Return the cases that are accepted although nothing but a judge reads them."""
+    owner = commit.new.agents[agent]
+    return [
+        case for case in brought_cases(commit, agent) if set(_expected(case, owner)) == {"judge"}
+    ]
+
+
+def objection(commit: JudgedCommit, case: Case) -> str | None:
+    """Say why a changed case file brings nothing to the fix; None where it does."""
+    old = commit.old_cases.get(case.id)
+    if not _expected(case, commit.new.agents[case.agent]):
+        return "it states nothing that it expects"
+    if old is None or old.agent != case.agent:
+        return None
+    compared = compare_cases(old, case)
+    if compared.weaker:
+        return f"it got weaker: {compared.weaker[0]}"
+    return None if compared.changed else "only its prose, order or place changed"
+
+
+def _candidates(commit: JudgedCommit, agent: str) -> list[Case]:
+    if agent not in commit.new.agents:
+        return []
+    return [case for case in commit.new_cases.values() if case.agent == agent]
+
+
+def _expected(case: Case, agent: Agent) -> dict[str, object]:
+    return {**agent.always, **case.expected}
+
+
+def _why_not(commit: JudgedCommit, agent: str) -> Iterator[str]:
+    if commit.change.base.oid == commit.new.repo.empty_tree:
+        yield "no pre-fix tree: before the first commit there was nothing that could fail"
+    for case in _candidates(commit, agent):
+        said = objection(commit, case)
+        if said:
+            yield f"{case.path} doesn't count: {said}"
+    others = {case.agent for case in commit.new_cases.values()} - {agent}
+    if others:
+        yield f"its cases are of agent {', '.join(sorted(others))}"

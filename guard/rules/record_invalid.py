@@ -1,0 +1,90 @@
+"""record-invalid: a record names an agent, a case of it, and keys that the case can write.
+
+What isn't even well formed is a configuration error (`guard.regressions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Final
+
+from guard.evaluators import is_built_in, score_keys
+from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Agent, Case, Violation
+from guard.project import Project
+from guard.regressions import FILE, Record
+from guard.rules.case_weakened import case_of
+from guard.rules.commit import JudgedCommit
+
+RULE: Final = "record-invalid"
+ENGINE_KEYS: Final = (TIMEOUT_KEY, ORPHANS_KEY)
+
+
+def check(commit: JudgedCommit) -> Iterator[Violation]:
+    """Yield a violation for each record that the commit adds or changes and gets wrong."""
+    known = commit.base.records
+    changed = [
+        record
+        for name, record in commit.new.records.items()
+        if name not in known or known[name].raw != record.raw
+    ]
+    if changed:
+        yield from _invalid(commit.new, changed)
+        yield from _out_of_order(commit.new)
+
+
+def invalid_records(project: Project) -> list[Violation]:
+    """Return a violation for each record of the tree that is wrong."""
+    return [*_invalid(project, project.records.values()), *_out_of_order(project)]
+
+
+def _invalid(project: Project, records: Iterable[Record]) -> Iterator[Violation]:
+    for record in records:
+        said = None if record.retired else _what_is_wrong(project, record)
+        if said:
+            yield Violation(
+                rule=RULE,
+                message=f"record {record.id} guards nothing: {said}",
+                agent=record.agent,
+                paths=(FILE,),
+            )
+
+
+def _out_of_order(project: Project) -> Iterator[Violation]:
+    names = list(project.records)
+    late = next((b for a, b in pairwise(names) if b < a), None)
+    if late:
+        yield Violation(
+            rule=RULE,
+            message=f"{FILE} is not sorted by id: {late} stands too late",
+            paths=(FILE,),
+            warning=True,
+        )
+
+
+def _what_is_wrong(project: Project, record: Record) -> str | None:
+    agent = project.agents.get(record.agent)
+    if agent is None:
+        from guard.schema import nearest
+
+        return f"there is no agent {record.agent!r}{nearest(record.agent, project.agents)}"
+    case = case_of(project, record)
+    if case is None:
+        return f"{record.case} is no case of any agent"
+    if case.agent != record.agent:
+        return f"{record.case} is a case of agent {case.agent}, not of {record.agent}"
+    if not record.fails_on:
+        return "its fails_on is empty, so nothing says what must fail"
+    key = next((key for key in record.fails_on if not may_write(key, case, agent)), None)
+    return f"its case never writes {key}, which stands in fails_on" if key else None
+
+
+def may_write(key: str, case: Case, agent: Agent) -> bool:
+    """Tell whether the case might write a score of that key, as far as is known offline."""
+    stated = {*agent.always, *case.expected}
+    if key in ENGINE_KEYS or any(key in score_keys(name) for name in stated):
+        return True
+    if is_built_in(key):
+        return False
+    # An evaluator of a plugin, or a function of the repository's, may write any key.
+    return bool(agent.evaluators) or any(not is_built_in(name) for name in stated)
