@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.output import out
+from guard.output import write_file
 from guard.schemas import SCHEMAS, schema_text
 
 if TYPE_CHECKING:
@@ -20,5 +20,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def schema(*, name: str, disabled: frozenset[str] = frozenset()) -> int:
     """Print one schema."""
-    out(schema_text(name).rstrip("\n"))
+    write_file("-", schema_text(name))
     return 0

@@ -1,0 +1,1 @@
+"""Setting a repository up: what it has, what its history says, and the files to write."""
