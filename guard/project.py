@@ -6,6 +6,7 @@ the blob: a rule that touches one skill reads little more than that skill.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from guard.plugin.entrypoints import EntryPoint
     from guard.plugin.manager import Plugins
 
+_FIRST_WORD = re.compile(r"\A[^\s\"'`;&|<>()]+(?=[\s\"'`;&|<>()])")
 #: Hooks through which a plugin has a say in the rules.
 RULE_HOOKS = ("guard_agents", "guard_is_fix", "guard_load_cases")
 
@@ -43,7 +45,6 @@ class Project:
         self.store = store
         self.disabled = disabled
         self._plugins: Plugins | None = None
-        self._registered: set[str] = set()
         self._asked: set[tuple[str, ...]] = set()
 
     # Configuration ---------------------------------------------------------------------
@@ -147,18 +148,13 @@ class Project:
             return self._plugins
         self._asked.add(hooks)
         wanted = [
-            point
-            for point in self._entry_points
-            if point.name not in self._registered and (not hooks or self._implements(point, hooks))
+            point for point in self._entry_points if not hooks or self._implements(point, hooks)
         ]
         if self._plugins is None and not (wanted or self.config.plugins or not hooks):
             return None
         plugins = self._started_plugins()
         for point in wanted:
-            from guard.plugin.manager import import_plugin
-
-            plugins.register(point.name, import_plugin(point), point.distribution)
-            self._registered.add(point.name)
+            plugins.add(point)
         return plugins
 
     @cached_property
@@ -174,14 +170,17 @@ class Project:
 
     def _started_plugins(self) -> Plugins:
         if self._plugins is None:
-            from guard.plugin.manager import Plugins
+            from guard.plugin.manager import plugins_of
             from guard.plugin.repository import load_module
 
-            self._plugins = Plugins()
-            for path in self.config.plugins:
-                if path not in self.disabled:
-                    module = load_module(self.tree, path, self.store.folder)
-                    self._plugins.register(path, module, "guard.yaml")
+            self._plugins = plugins_of(
+                {
+                    path: load_module(self.tree, path, self.store.folder)
+                    for path in self.config.plugins
+                    if path not in self.disabled
+                },
+                self.disabled,
+            )
         return self._plugins
 
     def target_of(self, agent: Agent) -> Target:
@@ -345,10 +344,14 @@ class Project:
         """Return the globs an agent's checks depend on, ``{repo}/…`` in an argv included."""
         return (*agent.depends, *map(literal, named_in_repo(agent.always)))
 
-    def code_folders(self, agent: Agent) -> tuple[str, ...]:
-        """Return the folders of Python files that the agent's plugins and evaluators load."""
-        files = [*self.config.plugins, *_evaluator_files(agent)]
-        return tuple(dict.fromkeys(f.rpartition("/")[0] or f for f in files))
+    def tools_of(self, agent: Agent) -> tuple[str, ...]:
+        """Return globs of the files that the target finds in ``{repo}``, as options name them."""
+        return tuple(map(literal, named_in_repo(agent.options)))
+
+    def code_of(self, agent: Agent) -> tuple[str, ...]:
+        """Return globs of the folders that the agent's plugins and evaluators import from."""
+        folders = [f.rpartition("/")[0] for f in (*self.config.plugins, *_evaluator_files(agent))]
+        return tuple(dict.fromkeys(literal(folder) if folder else "*" for folder in folders))
 
     def evaluators_of(self, agent: Agent) -> tuple[Evaluator, ...]:
         """Return all evaluators that may grade the agent, the built-in ones first."""
@@ -386,9 +389,14 @@ def literal(path: str) -> str:
 
 
 def named_in_repo(value: Any) -> list[str]:
-    """Return the paths written as ``{repo}/…`` anywhere in a value."""
+    """Return the paths written as ``{repo}/…`` anywhere in a value.
+
+    In a line for a shell the path ends at the first blank or quote, elsewhere it may hold them:
+    both are returned, and one of them is in the tree.
+    """
     if isinstance(value, str):
-        return [value.removeprefix("{repo}/")] if value.startswith("{repo}/") else []
+        wholes = re.findall(r"\{repo\}/([^{}]+)", value)
+        return list(dict.fromkeys(p for w in wholes for p in (w, *_FIRST_WORD.findall(w)) if p))
     if isinstance(value, Mapping):
         return [path for item in value.values() for path in named_in_repo(item)]
     if isinstance(value, (list, tuple)):

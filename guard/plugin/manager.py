@@ -32,6 +32,7 @@ class Plugins:
         self.manager = make_plugin_manager()
         self.distributions: dict[str, str] = {}
         self._named: dict[str, dict[str, Any]] = {}
+        self._points: dict[str, EntryPoint] = {}
 
     def register(self, name: str, plugin: object, distribution: str) -> None:
         """Add one plugin. Raises `PluginError` where it doesn't fit the hooks."""
@@ -50,6 +51,13 @@ class Plugins:
                 f"plugin {name} ({distribution}) does not fit: {said}", _switch_off(name)
             ) from error
         self.distributions[name] = distribution
+
+    def add(self, point: EntryPoint) -> None:
+        """Import and register an installed plugin, unless that was done before."""
+        if self._points.get(point.name) != point:
+            self.register(point.name, import_plugin(point), point.distribution)
+            self._points[point.name] = point
+            self._named.clear()
 
     def call(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
         """Call one hook; return (plugin, result) in call order, results of None left out."""
@@ -136,6 +144,21 @@ class Plugins:
             f"{kind.__name__} values, not {type(wrong).__name__}",
             _switch_off(plugin),
         )
+
+
+#: The two trees of a commit mostly hold the same plugins: they are started once.
+_started: dict[tuple[frozenset[str], tuple[tuple[str, str], ...]], Plugins] = {}
+
+
+def plugins_of(modules: Mapping[str, ModuleType], disabled: frozenset[str]) -> Plugins:
+    """Return the plugins of a repository's own modules, path → module; the same ones share."""
+    key = (disabled, tuple((path, module.__name__) for path, module in modules.items()))
+    if key not in _started:
+        plugins = Plugins()
+        for path, module in modules.items():
+            plugins.register(path, module, "guard.yaml")
+        _started[key] = plugins
+    return _started[key]
 
 
 def _is_first(caller: Any) -> bool:
