@@ -17,11 +17,15 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from guard import launcher as launcher_script
 from guard import stopping
 from guard.children import DirectStarter
 from guard.environment import virtual_environment
 from guard.errors import TargetError
+
+#: Not imported here: it brings ctypes along.
+LAUNCHER = os.path.join(os.path.dirname(__file__), "launcher.py")
+#: As in the launcher.
+LENGTH_BYTES = 4
 
 CONTROLLED = "repository hidden, {repo} read-only"
 NOT_CONTROLLED = "repository and HOME: not controlled"
@@ -87,7 +91,7 @@ class Launcher:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                (sys.executable, "-I", "-S", launcher_script.__file__),
+                (sys.executable, "-I", "-S", LAUNCHER),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -165,7 +169,7 @@ class Launcher:
     def _ask(self, *message: Any, fds: Sequence[int] = ()) -> int:
         """Send a message; return where its answer can be read."""
         body = marshal.dumps(message)
-        data = len(body).to_bytes(launcher_script.LENGTH_BYTES, "big") + body
+        data = len(body).to_bytes(LENGTH_BYTES, "big") + body
         answer, answer_to = os.pipe()
         try:
             with self._lock:
