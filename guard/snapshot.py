@@ -14,6 +14,9 @@ from guard.errors import UnreadableError, UsageError
 from guard.git import Repo
 from guard.tree import Tree
 
+#: A split index would be written with its shared half into the user's git directory.
+WHOLE_INDEX = ("-c", "core.splitIndex=false")
+
 
 def index_tree(repo: Repo) -> Tree:
     """Return the tree of the index that git gave the hook, or of the repository's own."""
@@ -28,7 +31,9 @@ def worktree_tree(repo: Repo) -> Tree:
     with _PrivateIndex(repo) as index:
         # A copied index keeps git's stat data, so only changed files are hashed again.
         settings = ("-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false")
-        added = repo.run(*settings, "add", "--all", env={"GIT_INDEX_FILE": index}, ok=None)
+        added = repo.run(
+            *WHOLE_INDEX, *settings, "add", "--all", env={"GIT_INDEX_FILE": index}, ok=None
+        )
         if added.code:
             said = added.err.decode("utf-8", "replace").strip().splitlines()
             raise UnreadableError(f"the working tree can't be read: {said[-1] if said else ''}")
@@ -49,7 +54,7 @@ def head_tree(repo: Repo) -> Tree:
 
 
 def _written(repo: Repo, index: str) -> Tree:
-    done = repo.run("write-tree", env={"GIT_INDEX_FILE": index}, ok=None)
+    done = repo.run(*WHOLE_INDEX, "write-tree", env={"GIT_INDEX_FILE": index}, ok=None)
     if done.code:
         said = done.err.decode("utf-8", "replace").strip().splitlines()
         raise UnreadableError(f"the index can't be read: {said[0] if said else 'no reason given'}")
