@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 MOUNTS: Final = "/proc/self/mounts"
-NETWORK: Final = re.compile(
+NETWORK: Final = (
     r"(fuse\.)?(nfs\d?|cifs|smb\w*|afs|afpfs|davfs\d?|webdav|sshfs|ceph|glusterfs|lustre|beegfs|"
     r"gpfs|ncpfs|s3fs|rclone|gcsfuse)"
 )
@@ -36,7 +36,7 @@ def _network_type(folder: str, mounts: Iterable[tuple[str, str]]) -> str:
         inside = folder == point or folder.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= depth:
             found, depth = kind, len(point)
-    return found if NETWORK.fullmatch(found) else ""
+    return found if re.fullmatch(NETWORK, found) else ""
 
 
 def _read_linux(lines: Iterable[str]) -> list[tuple[str, str]]:

@@ -41,12 +41,13 @@ MARKS: Final[Mapping[str, str]] = {
 #: Stand-ins where the stream's encoding has no such character.
 ASCII: Final = str.maketrans({HOLDS: "+", BROKEN: "x", "…": "...", "·": "|", "→": "->"})
 COLORS: Final = {HOLDS: "32", BROKEN: "31", UNKNOWN: "33", LOOK: "33"}
-MARKED_LINE: Final = re.compile(rf"^([{HOLDS}{BROKEN}?!]) ", re.MULTILINE)
+MARKED_LINE: Final = rf"(?m)^([{HOLDS}{BROKEN}?!]) "
+#: Patterns are compiled when they are first used: a hook that says nothing needs none.
 #: Control characters, and those that turn the direction of text or hide in it.
-UNPRINTABLE: Final = re.compile(
+UNPRINTABLE: Final = (
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-SAFE_PATH: Final = re.compile(r"[A-Za-z0-9_@%+=:,./~-]+", re.ASCII)
+SAFE_PATH: Final = r"(?a:[A-Za-z0-9_@%+=:,./~-]+)"
 
 _color: ColorMode = "auto"
 
@@ -151,7 +152,9 @@ def write(stream: TextIO | None, text: str) -> None:
         return
     encoding = stream.encoding or "utf-8"
     if wants_color(stream):
-        text = MARKED_LINE.sub(lambda found: f"\x1b[{COLORS[found[1]]}m{found[1]}\x1b[0m ", text)
+        text = re.sub(
+            MARKED_LINE, lambda found: f"\x1b[{COLORS[found[1]]}m{found[1]}\x1b[0m ", text
+        )
     data = encode(text, encoding)
     descriptor = _descriptor(stream)
     if descriptor is None:
@@ -214,7 +217,9 @@ def printable(text: str, keep: str = "") -> str:
     Bytes of a path that are no UTF-8 (surrogate escapes) come out as ``\\xNN``. Characters in
     ``keep``, such as a newline, are left alone.
     """
-    return UNPRINTABLE.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+    return re.sub(
+        UNPRINTABLE, lambda found: found[0] if found[0] in keep else _escape(found[0]), text
+    )
 
 
 def _escape(character: str) -> str:
@@ -229,9 +234,9 @@ def shell_path(path: str) -> str:
     """Quote a path, so that a printed command can be pasted into a POSIX shell."""
     if path.startswith("-"):
         path = f"./{path}"
-    if SAFE_PATH.fullmatch(path) and not path.startswith("~"):
+    if re.fullmatch(SAFE_PATH, path) and not path.startswith("~"):
         return path
-    if UNPRINTABLE.search(path):
+    if re.search(UNPRINTABLE, path):
         return f"$'{_escape_for_shell(path)}'"
     return "'" + path.replace("'", "'\\''") + "'"
 
@@ -242,7 +247,7 @@ def _escape_for_shell(path: str) -> str:
     for character in path:
         if character in "\\'":
             told.append("\\" + character)
-        elif UNPRINTABLE.match(character):
+        elif re.match(UNPRINTABLE, character):
             # three octal digits: \xNN would swallow a hexadecimal digit that follows
             told += [f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape")]
         else:

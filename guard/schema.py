@@ -181,11 +181,10 @@ def nullable(check: Check) -> Check:
 
 def matching(pattern: str, what: str) -> Check:
     """Text that matches the whole pattern; ``what`` names it in words."""
-    compiled = re.compile(pattern)
 
     def check(value: Any) -> str:
         found = text(value)
-        if not compiled.fullmatch(found):
+        if not re.fullmatch(pattern, found):
             raise Invalid(f"{found!r} is not {what}")
         return found
 
