@@ -12,13 +12,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from guard import stopping
+from guard.environment import TAG
 from guard.errors import TargetError
 
-#: Inherited by all that a trial starts.
-TAG: Final = "GUARD_TRIAL_TAG"
 KILLING_SECONDS = 5.0
 
 

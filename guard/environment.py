@@ -7,10 +7,14 @@ pre-commit puts its own virtual environment first (GIT-CASES 90), a terminal has
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from guard.errors import Skip
 
+#: Inherited by all that a trial starts.
+TAG: Final = "GUARD_TRIAL_TAG"
 ALLOWED = ("PATH", "LANG", "LANGUAGE", "TZ")
 ALLOWED_PREFIX = "LC_"
 #: The same in every trial.
@@ -61,6 +65,7 @@ def trial_environment(
         "PYTHONPYCACHEPREFIX": temporary + "/pycache",
         "GIT_CEILING_DIRECTORIES": folder,
         "GUARD_TRIAL": str(number),
+        TAG: secrets.token_hex(16),
     }
 
 

@@ -250,14 +250,18 @@ def run_checker(argv: Sequence[str], workspace: str, timeout: float = CHECKER_TI
     place = _place.get()
     if place is not None:
         return _run_in(place, argv, workspace, timeout)
-    from guard.children import DirectStarter
     from guard.environment import trial_environment
+    from guard.sandbox import open_sandbox
 
     with tempfile.TemporaryDirectory(prefix="guard-checker-") as folder:
         env = trial_environment(folder)
         for name in ("HOME", "TMPDIR"):
             os.mkdir(env[name])
-        return _run_in(CheckerPlace(DirectStarter(), env), argv, workspace, timeout)
+        starter = open_sandbox(None).starter
+        try:
+            return _run_in(CheckerPlace(starter, env), argv, workspace, timeout)
+        finally:
+            starter.close()
 
 
 def _run_in(place: CheckerPlace, argv: Sequence[str], workspace: str, timeout: float) -> Finished:

@@ -8,22 +8,21 @@ lay the workspace → preconditions (STALE) → the target, in time (`guard.atte
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Final
 
 from guard import model, stopping
 from guard.attempt import Attempt, Outcome
 from guard.changes import Changes
-from guard.children import TAG
 from guard.environment import trial_environment
 from guard.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.manifest import Manifest, digest_of, same_content
 from guard.model import Case, Observation, Score, TrialResult
 from guard.process import CheckerPlace, checkers_run_in
+from guard.project import named_in_repo
 from guard.stage import Slot, Stage
 from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
 
@@ -84,8 +83,7 @@ class _OneTrial:
     def _lay(self) -> Workspace:
         given = self.stage.given(self.case)
         workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
-        env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
-        self.env = {**env, TAG: secrets.token_hex(16)}
+        self.env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
         return workspace
 
     def _stale(self, workspace: Workspace) -> TrialResult | None:
@@ -172,7 +170,7 @@ class _OneTrial:
 
     def _lay_checker_repo(self, workspace: Workspace) -> str:
         """Lay ``{repo}`` for checkers, where one may ask for it."""
-        named = _named_in_repo(self.expected)
+        named = named_in_repo(self.expected)
         plugins = any(e.source != BUILT_IN for e in self.stage.evaluators)
         if not plugins and "{repo}" not in repr(self.expected):
             return ""
@@ -227,14 +225,3 @@ def _orphan_scores(pids: tuple[int, ...]) -> list[Score]:
     count = "1 process" if len(pids) == 1 else f"{len(pids)} processes"
     said = f"left {count} running (pid {', '.join(map(str, pids[:5]))})"
     return [Score(model.ORPHANS_KEY, 0.0, said)]
-
-
-def _named_in_repo(value: Any) -> list[str]:
-    """Return the paths written as ``{repo}/…`` anywhere in an expectation."""
-    if isinstance(value, str):
-        return re.findall(r"\{repo\}/([^{}]+)", value)
-    if isinstance(value, Mapping):
-        return _named_in_repo(list(cast("Mapping[str, Any]", value).values()))
-    if isinstance(value, (list, tuple)):
-        return [path for item in cast("list[Any]", value) for path in _named_in_repo(item)]
-    return []

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from guard import process, stopping
-from guard.children import TAG, DirectStarter
+from guard.children import DirectStarter
+from guard.environment import TAG
 from guard.errors import TargetError
 from guard.plugin.api import Finished
 from guard.process import CheckerPlace, Ended, Starter, checkers_run_in, run, run_checker
@@ -204,6 +205,7 @@ def test_a_checker_runs_where_the_engine_says(starter: Starter, tmp_path: Path) 
 
 
 def test_a_checker_that_hangs_has_neither_status_nor_signal(tmp_path: Path) -> None:
-    finished = run_checker(["sh", "-c", "echo $$; setsid sleep 60 & sleep 60"], str(tmp_path), 0.3)
+    script = "echo $$; setsid sleep 60 & echo $!; sleep 60"
+    finished = run_checker(["sh", "-c", script], str(tmp_path), 0.3)
     assert (finished.exit_status, finished.signal) == (None, None)
-    assert not is_alive(int(finished.stdout))
+    assert not any(is_alive(int(pid)) for pid in finished.stdout.split())
