@@ -11,14 +11,19 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from guard import model
 from guard.affected import Selected
 from guard.budget import Budget
+from guard.errors import ConfigError
 from guard.expectations import check_expectations
+from guard.ground import Ground
+from guard.hiding import hidden_from_target, hidden_from_workspace
 from guard.loop import Loop
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
+from guard.options import fill_options
+from guard.plugin.blame import blamed_on
 from guard.prerequisites import agent_python, find_missing
 from guard.project import Project
 from guard.receipts import Keys, answers, make_receipt, result_of
@@ -27,7 +32,7 @@ from guard.runfolder import RunFolder
 from guard.series import Series, by_policy, most_trials
 from guard.stage import Stage, prepare_stage
 from guard.tree import Tree
-from guard.verdict import confirm, judge_case
+from guard.verdict import confirm, judge_case, sort_trials
 
 TrialListener = Callable[[TrialResult], None]
 
@@ -68,6 +73,7 @@ class Engine:
         self._on_trial = on_trial or (lambda result: None)
         self._folder: RunFolder | None = None
         self._stages: dict[tuple[str, str], Stage] = {}
+        self._ground = Ground(project)
 
     # Stages ----------------------------------------------------------------------------
 
@@ -83,25 +89,26 @@ class Engine:
         project = self.project
         if self._folder is None:
             self._folder = RunFolder(project.repo)
-        own, guards_own = project.own_paths(agent), project.is_guards_own
         return prepare_stage(
             project.repo,
             tree,
             agent,
             project.target_of(agent),
             project.evaluators_of(agent),
+            self._options(agent),
             run=self._folder,
-            hide_from_target=lambda path: own(path) or guards_own(path),
-            hide_from_workspace=self._answers(agent),
+            hide_from_target=hidden_from_target(project, agent),
+            hide_from_workspace=hidden_from_workspace(project, agent),
             python=agent_python(agent, project.repo.root),
         )
 
-    def _answers(self, agent: Agent) -> Callable[[bytes], bool]:
-        from guard.globs import compile_globs
-
-        guards_own = self.project.is_guards_own
-        depends = compile_globs(self.project.depends_of(agent))
-        return lambda path: guards_own(path) or depends(path)
+    def _options(self, agent: Agent) -> Mapping[str, Any]:
+        try:
+            return fill_options(self.project.target_of(agent), agent)
+        except ConfigError as error:
+            option = error.key.removeprefix(f"agents.{agent.name}.options.")
+            path = ("agents", agent.name, "options", option)
+            raise self.project.config_error(path, error.said) from None
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""
@@ -114,10 +121,17 @@ class Engine:
         """Tell whether a trial costs money, as agent or target declare."""
         return self.project.target_of(agent).paid if agent.paid is None else agent.paid
 
+    def is_live(self, results: Iterable[CaseResult]) -> bool:
+        """Tell whether all that was run ran against the providers' own endpoints."""
+        agents = {result.agent for result in results if result.trials}
+        return all(self.project.target_of(self.project.agents[name]).live for name in agents)
+
     def receipt_key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""
         agent = self.project.agents[case.agent]
-        fingerprint = self.project.target_of(agent).fingerprint(agent.options)
+        target, options = self.project.target_of(agent), self._options(agent)
+        with blamed_on(f"target {target.name}: its fingerprint"):
+            fingerprint = target.fingerprint(options)
         return self.keys.key(case, fingerprint, tree)
 
     # Cases -----------------------------------------------------------------------------
@@ -155,7 +169,11 @@ class Engine:
         if receipt is not None:
             return _Plan(chosen, case, key, answered=result_of(receipt, chosen))
         missing = find_missing(
-            agent, case, self.project.repo.root, self.project.plugins.prerequisites()
+            agent,
+            case,
+            self.project.repo.root,
+            self.project.plugins.prerequisites(),
+            self.project.target_of(agent).prerequisites,
         )
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
@@ -166,13 +184,17 @@ class Engine:
         return _Plan(chosen, case, key, series=series)
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:
-        """Return the receipt that stands for a run of the case, where one does."""
+        """Return the receipt that stands for a run of the case, where one does.
+
+        None does where a precondition no longer holds: data that changed voids no receipt.
+        """
         if self.limits.no_cache or self.limits.trials is not None:
             return None
         agent = self.project.agents[case.agent]
         found = self.project.store.find_receipt(key)
         max_age = agent.max_age or self.project.config.receipts["max_age"]
-        return found if answers(found, max_age) else None
+        stands = answers(found, max_age) and not self._ground.find_broken(case)
+        return found if stands else None
 
     def is_owed(self, case: Case) -> bool:
         """Tell whether nothing is known of the case on this tree."""
@@ -232,15 +254,16 @@ class Engine:
         series = plan.series
         assert series is not None
         deterministic = self.is_deterministic(self.project.agents[plan.case.agent])
+        trials = sort_trials(series.results, deterministic=deterministic)
         verdict, reason = judge_case(
             plan.case,
-            series.results,
+            trials,
             plan.case.policy,
             deterministic=deterministic,
             owed=series.stopped and not self.limits.fail_fast,
         )
         planned = most_trials(plan.case, deterministic=deterministic)
-        return case_result(plan.chosen, verdict, reason, series.results, planned)
+        return case_result(plan.chosen, verdict, reason, trials, planned)
 
     def _confirmed(
         self, planned: Sequence[_Plan], results: Sequence[CaseResult]

@@ -80,6 +80,7 @@ class ConfigError(UsageError):
         self.file = file
         self.line = line
         self.key = key
+        self.said = message
 
 
 class PluginError(UsageError):

@@ -9,42 +9,54 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from guard.errors import UsageError
 from guard.model import Agent, Case
 from guard.plugin.api import Prerequisite
+from guard.plugin.blame import blamed_on
 from guard.schema import nearest
 
 
 def find_missing(
-    agent: Agent, case: Case, root: str, offered: Mapping[str, Prerequisite]
+    agent: Agent,
+    case: Case,
+    root: str,
+    offered: Mapping[str, Prerequisite],
+    of_target: Sequence[str] = (),
 ) -> str | None:
-    """Return what is missing for a case, in words, or None where all is there."""
+    """Return what is missing for a case, in words, or None where all is there.
+
+    ``of_target``: the prerequisites that the agent's target declares.
+    """
     unset = next((name for name in agent.env if name not in os.environ), None)
     if unset:
         return f"the environment variable {unset} is not set"
     checks: Mapping[str, Callable[[str], str | None]] = {
-        "program": _program,
+        "program": lambda name: _program(name, root),
         "env": _variable,
         "file": lambda path: _file(path, root),
         "python": lambda module: _module(module, agent, root),
         "tcp": _service,
         **{name: item.missing for name, item in offered.items()},
     }
-    for wanted in dict.fromkeys((*agent.prerequisites, *case.prerequisites)):
+    for wanted in dict.fromkeys((*of_target, *agent.prerequisites, *case.prerequisites)):
         name, _, argument = wanted.partition(":")
         if name not in checks:
             raise UsageError(
                 f"{case.path}: prerequisites: {wanted!r} is not known{nearest(name, checks)}"
             )
-        missing = checks[name](argument)
+        with blamed_on(f"prerequisite {wanted}"):
+            missing = checks[name](argument)
         if missing:
             return missing
     return None
 
 
-def _program(name: str) -> str | None:
+def _program(name: str, root: str) -> str | None:
+    if "/" in name:
+        place = os.path.join(root, name)
+        return None if shutil.which(place) else f"{name} is not a program"
     return None if shutil.which(name) else f"the program {name} is not on PATH"
 
 
@@ -81,5 +93,6 @@ def _service(address: str) -> str | None:
     try:
         with socket.create_connection((host, int(port)), timeout=3):
             return None
-    except OSError as error:
-        return f"nothing answers at {address} ({error.strerror or error})"
+    except (OSError, OverflowError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else error
+        return f"nothing answers at {address} ({said})"
