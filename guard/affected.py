@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from guard.change import Change
+from guard.errors import UsageError
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.project import Project, literal, named_in_repo
 from guard.skills import is_skill, skill_heads
+from guard.tree import Tree
 
 
 class Selected(NamedTuple):
@@ -33,6 +35,18 @@ def affected_cases(
     return found
 
 
+def _readable(base: Project) -> Project:
+    """Return the state before, or nothing in its place where its own files are wrong.
+
+    Otherwise the change that mends them could never be judged.
+    """
+    try:
+        _ = base.agents, base.records
+    except UsageError:
+        return Project(base.repo, Tree(base.repo, base.repo.empty_tree), base.store, base.disabled)
+    return base
+
+
 class _Judge:
     """Holds what all cases of one agent share, so that it is worked out once."""
 
@@ -40,7 +54,7 @@ class _Judge:
         self, project: Project, base: Project, change: Change, last_verdicts: Mapping[str, str]
     ) -> None:
         self.project = project
-        self.base = base
+        self.base = _readable(base)
         self.change = change
         self.last_verdicts = last_verdicts
         self._of_agent: dict[str, tuple[str, ...]] = {}
@@ -75,9 +89,9 @@ class _Judge:
         own, before = self.project.own_paths(agent), self._own_before(agent.name)
         if any(own(path) or before(path) for path in self.change.paths):
             yield "agent"
-        if self._touches(self.project.depends_of(agent)):
+        if self._touches((*self.project.depends_of(agent), *self.project.tools_of(agent))):
             yield "depends"
-        if self._touches(map(literal, self.project.code_folders(agent))):
+        if self._touches(self.project.code_of(agent)):
             yield "plugin"
         if self.base.agents.get(agent.name) != agent:
             yield "config"

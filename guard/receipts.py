@@ -66,9 +66,9 @@ class Keys:
     def _checks(self, agent: Agent) -> str:
         name = (agent.name, "checks")
         if name not in self._trees:
-            folders = map(literal, self.project.code_folders(agent))
-            globs = (*self.project.depends_of(agent), *folders)
-            self._trees[name] = self._digest(compile_globs(globs), self.project.tree)
+            project = self.project
+            globs = (*project.depends_of(agent), *project.tools_of(agent), *project.code_of(agent))
+            self._trees[name] = self._digest(compile_globs(globs), project.tree)
         return self._trees[name]
 
     def _case_files(self, case: Case) -> Matcher:
@@ -90,7 +90,11 @@ def _case_facts(case: Case) -> dict[str, Any]:
 
 
 def _agent_facts(agent: Agent) -> dict[str, Any]:
-    kept = ("name", "target", "options", "workspace", "evaluators", "always", "env", "python")
+    kept = (
+        *("name", "target", "options", "workspace", "evaluators", "always", "env", "python"),
+        # It decides how many trials are asked for.
+        "deterministic",
+    )
     return {name: value for name, value in agent._asdict().items() if name in kept}
 
 
@@ -127,10 +131,8 @@ def answers(receipt: Receipt | None, max_age: str) -> bool:
 
 
 def _duration(text: str) -> timedelta:
-    number, unit = int(text[:-1]), text[-1]
-    return (
-        number * {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}[unit]
-    )
+    unit = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}[text[-1]]
+    return int(text[:-1]) * unit if len(text) <= 8 else timedelta.max
 
 
 def result_of(receipt: Receipt, chosen: Selected) -> CaseResult:

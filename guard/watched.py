@@ -64,7 +64,8 @@ def _watched_of(declared: Mapping[str, Any]) -> Iterator[str]:
     if folder is not None:
         yield f"{folder}/**"
     globs = [glob for key in _GLOBS for glob in declared.get(key, ())]
-    globs += [literal(path) for path in named_in_repo(declared.get("always", {}))]
+    named = [declared.get(key, {}) for key in ("always", "options")]
+    globs += [literal(path) for path in named_in_repo(named)]
     files = [name.rpartition(":")[0] for name in declared.get("evaluators", ())]
     globs += [_folder_of(file) for file in files if file.endswith(".py")]
     for glob in globs:
