@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from guard.errors import UsageError
@@ -21,26 +22,38 @@ def select_cases(project: Project, selectors: Sequence[str]) -> list[Case]:
         return cases
     chosen: dict[str, Case] = {}
     for selector in selectors:
-        found = list(_matching(project, selector, cases))
+        found = list(_matching(project, selector, cases) or _below_here(project, selector, cases))
         if not found:
             raise UsageError(*_nothing(project, selector))
         chosen.update((case.id, case) for case in found)
     return [case for case in cases if case.id in chosen]
 
 
-def _matching(project: Project, selector: str, cases: Iterable[Case]) -> Iterable[Case]:
+def _matching(project: Project, selector: str, cases: Iterable[Case]) -> list[Case]:
     if selector.startswith("agent:"):
         name = selector.removeprefix("agent:")
-        return (case for case in cases if case.agent == name)
+        return [case for case in cases if case.agent == name]
     if selector in project.cases:
-        return (project.cases[selector],)
-    by_path = compile_globs([selector])
-    by_id = compile_globs([selector]) if WILDCARDS.intersection(selector) else None
-    return (
+        return [project.cases[selector]]
+    if not selector:  # as a glob it would match everything
+        return []
+    matches = compile_globs([selector])
+    by_id = bool(WILDCARDS.intersection(selector))
+    return [
         case
         for case in cases
-        if by_path(bytes_of(case.path)) or (by_id is not None and by_id(bytes_of(case.id)))
-    )
+        if matches(bytes_of(case.path)) or (by_id and matches(bytes_of(case.id)))
+    ]
+
+
+def _below_here(project: Project, selector: str, cases: Iterable[Case]) -> list[Case]:
+    """Read a selector as a path or glob from the folder in which guard was called."""
+    root = os.path.realpath(project.repo.root)
+    place = os.path.relpath(os.path.join(os.path.realpath("."), selector), root)
+    if not selector or not project.repo.root or place.startswith(".."):
+        return []
+    matches = compile_globs([place])
+    return [case for case in cases if matches(bytes_of(case.path))]
 
 
 def _nothing(project: Project, selector: str) -> tuple[str, str]:
@@ -51,5 +64,5 @@ def _nothing(project: Project, selector: str) -> tuple[str, str]:
         near = nearest(name, project.agents)
         what = "has no case" if name in project.agents else f"is not in guard.yaml{near}"
         return f"agent {name} {what}", "guard agents"
-    near = nearest(selector, project.cases)
-    return f"{selector} matches no case{near}", "guard affected, or guard agents, lists them"
+    said = f"{selector or 'an empty selector'} matches no case{nearest(selector, project.cases)}"
+    return said, "guard status lists them all"

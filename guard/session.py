@@ -12,6 +12,7 @@ from guard.tree import Tree
 
 WORKTREE = "worktree"
 INDEX = "index"
+HEAD = "HEAD"
 
 
 class Session:
@@ -57,6 +58,10 @@ class Session:
         from guard.snapshot import head_tree
 
         return self.project_of(head_tree(self.repo))
+
+    def base_project(self, rev: str) -> Project:
+        """Return the project that a tree is compared with."""
+        return self.head_project() if rev == HEAD else self.project(rev)
 
     def close(self) -> None:
         """End helper processes and remove scratch objects."""

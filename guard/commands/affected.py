@@ -31,8 +31,7 @@ def affected(
     """List the affected cases, each with its reasons."""
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
-        unborn = base == "HEAD" and session.repo.resolve("HEAD") is None
-        before = session.head_project() if unborn else session.project(base)
+        before = session.base_project(base)
         change = change_of_trees(session.repo, before.tree, project.tree)
         found = affected_cases(project, before, change, session.store.last_verdicts())
     if json:
