@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from guard.commands.options import FORMATS, RunOptions
+from guard.commands.options import RunOptions
 from guard.errors import GuardError, UsageError
 from guard.failures import report_error
 from guard.model import Report
+from guard.plugin.blame import blamed_on
 from guard.project import Project
+from guard.sandbox import NOT_CONTROLLED
 from guard.verdict import exit_code
 
 
@@ -21,6 +22,7 @@ def now() -> str:
 
 def start_report(project: Project, command: str, at: str, options: RunOptions) -> Report:
     """Return a report that names what is under test and holds no result yet."""
+    _check_reports(project, options)
     repo = project.repo
     done = repo.run("symbolic-ref", "--quiet", "--short", "HEAD", ok=None)
     return Report(
@@ -38,12 +40,19 @@ def start_report(project: Project, command: str, at: str, options: RunOptions) -
 
 def finish_report(project: Project, report: Report, options: RunOptions) -> int:
     """Tell the plugins, write what was asked for, and return the exit code."""
-    report = report._replace(finished=now())
+    unknown = (*report.not_established, *_uncontrolled(report))
+    report = report._replace(finished=now(), not_established=unknown)
     report = report._replace(exit_code=exit_code(report))
     tell_plugins(project, report)
     _write(project, report, options)
     project.store.put_run(report)
     return report.exit_code
+
+
+def _uncontrolled(report: Report) -> list[str]:
+    """Return what trials might have touched unseen, where no namespace kept them from it."""
+    found = {trial.isolation for case in report.cases for trial in case.trials}
+    return sorted(isolation for isolation in found if NOT_CONTROLLED in isolation)
 
 
 def tell_plugins(project: Project, report: Report) -> None:
@@ -58,24 +67,26 @@ def tell_plugins(project: Project, report: Report) -> None:
 
 
 def _write(project: Project, report: Report, options: RunOptions) -> None:
+    from guard.output import write_file
     from guard.reports import write_report
 
-    asked = {name: getattr(options, name) for name in FORMATS}
-    files = [(name, path) for name, path in asked.items() if path]
+    files = options.files()
     if not any(path == "-" for _, path in files):
         write_report("text", report, "-")
-    for name, path in files:
+    theirs = options.plugin_reports()
+    for name, path in files[: len(files) - len(theirs)]:
         write_report(name, report, path)
-    _write_with_plugins(project, report, options.report)
+    writers = project.plugins.report_writers() if theirs else {}
+    for name, path in theirs:
+        with blamed_on(f"--report {name}: its writer"):
+            text = writers[name](report)
+        write_file(path, text)
 
 
-def _write_with_plugins(project: Project, report: Report, asked: Sequence[str]) -> None:
-    for request in asked:
-        name, equals, path = request.partition("=")
+def _check_reports(project: Project, options: RunOptions) -> None:
+    """Refuse a report that nothing writes before anything is run for it."""
+    for name, _ in options.plugin_reports():
         writers = project.plugins.report_writers()
-        if not equals or name not in writers:
+        if name not in writers:
             known = ", ".join(sorted(writers)) or "none"
-            raise UsageError(f"--report {request}: takes NAME=FILE; plugins offer: {known}")
-        from guard.output import write_file
-
-        write_file(path, writers[name](report))
+            raise UsageError(f"--report {name}: no plugin writes it (there are: {known})")

@@ -43,7 +43,25 @@ class RunOptions(NamedTuple):
                 raise UsageError(f"--{name} is not there yet", "guard run --help")
         found = {name: values.pop(name) for name in cls._fields if name in values}
         found["report"] = tuple(found.get("report") or ())
-        return cls(**found)
+        options = cls(**found)
+        if sum(path == "-" for _, path in options.files()) > 1:
+            raise UsageError("two reports can't both go to standard output: give one a file")
+        return options
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return (format, path) of each report that is asked for; ``-`` is standard output."""
+        asked = [(name, getattr(self, name)) for name in FORMATS]
+        return [(name, path) for name, path in asked if path] + self.plugin_reports()
+
+    def plugin_reports(self) -> list[tuple[str, str]]:
+        """Return (name, path) of each report that a plugin writes. Raises `UsageError`."""
+        found: list[tuple[str, str]] = []
+        for request in self.report:
+            name, _, path = request.partition("=")
+            if not name or not path:
+                raise UsageError(f"--report {request}: takes NAME=FILE", "guard run --help")
+            found.append((name, path))
+        return found
 
     def limits(self, *, confirm: bool = False) -> Limits:
         """Return the bounds for the engine."""

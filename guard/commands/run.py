@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from guard.affected import Selected, affected_cases
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
-from guard.engine import Engine, case_result
+from guard.engine import Engine
 from guard.errors import UsageError
 from guard.listener import TrialListener
 from guard.model import CaseResult
@@ -68,26 +68,34 @@ def run(
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
         report = start_report(project, "run", at, options)
-        if check_only is not None:
-            results = _checked(project, select_cases(project, selectors), check_only)
-            return finish_report(project, report._replace(cases=tuple(results)), options)
-        missing = () if selectors or affected or owed else tuple(without_case(project))
+        missing = () if selectors or affected or owed or check_only else without_case(project)
         selection = _selection(session, project, selectors, affected)
         if not selection and affected is not None:
             report = report._replace(notes=(f"nothing is affected since {affected}",))
             return finish_report(project, report, options)
         if not selection and not missing:
             raise UsageError("there is no case to run", "guard new-case ID --agent AGENT")
-        with TrialListener(project, len(selection)) as listener:
-            engine = Engine(project, options.limits(), options.budget(), listener)
-            with engine:
-                if owed:
-                    selection = [s for s in selection if engine.is_owed(s.case)]
-                    if not selection:
-                        report = report._replace(notes=("nothing is owed",))
-                results = engine.run(selection, resume=resume)
-        report = report._replace(cases=tuple(results), rules=missing)
+        if check_only is not None:
+            results = _checked(project, selection, check_only)
+            return finish_report(project, report._replace(cases=tuple(results)), options)
+        with (
+            TrialListener(project, len(selection)) as listener,
+            Engine(project, options.limits(), options.budget(), listener, report.run_id) as engine,
+        ):
+            if owed:
+                selection = [s for s in selection if engine.is_owed(s.case)]
+                if not selection:
+                    report = report._replace(notes=("nothing is owed",))
+            results = engine.run(selection, resume=resume)
+            report = report._replace(live=engine.is_live(results))
+        report = report._replace(cases=tuple(results), rules=tuple(missing))
         return finish_report(project, report, options)
+
+
+def _checked(project: Project, selection: Sequence[Selected], folder: str) -> list[CaseResult]:
+    from guard.check_only import check_only
+
+    return check_only(project, [selected.case for selected in selection], folder)
 
 
 def _selection(
@@ -96,25 +104,8 @@ def _selection(
     cases = select_cases(project, selectors)
     if affected is None:
         return [Selected(case) for case in cases]
-    base = session.project(affected)
+    base = session.base_project(affected)
     change = change_of_trees(session.repo, base.tree, project.tree)
     chosen = {case.id for case in cases}
     found = affected_cases(project, base, change, session.store.last_verdicts())
     return [selected for selected in found if selected.case.id in chosen]
-
-
-def _checked(project: Project, cases: Sequence[Any], folder: str) -> list[CaseResult]:
-    """Grade a folder as if a trial had left it: the target is not run."""
-    import os
-
-    from guard.trial import check_folder
-
-    if not os.path.isdir(folder):
-        raise UsageError(f"--check-only {folder}: there is no such folder")
-    results: list[CaseResult] = []
-    with Engine(project) as engine:
-        for case in cases:
-            stage = engine.stage(project.agents[case.agent])
-            trial = check_folder(stage, case, os.path.abspath(folder))
-            results.append(case_result(Selected(case), trial.verdict, trial.reason, (trial,), 1))
-    return results
