@@ -47,7 +47,7 @@ def _untracked(repo: Repo, globs: tuple[str, ...]) -> Iterator[LeftOut]:
     listed = repo.run("ls-files", "--others", "-z", *options, "--", *paths, ok=None).out
     matches = compile_globs(globs)
     found = [path for path in listed.split(b"\0") if path and matches(path)]
-    rules = _ignored_by(repo, found)
+    rules = ignored_by(repo, found)
     for path in found:
         if path in rules:
             yield LeftOut(text_of(path), f"is ignored by {rules[path]}", ignored=True)
@@ -57,7 +57,7 @@ def _untracked(repo: Repo, globs: tuple[str, ...]) -> Iterator[LeftOut]:
             yield LeftOut(text_of(path), "exists but is not staged")
 
 
-def _ignored_by(repo: Repo, paths: list[bytes]) -> dict[bytes, str]:
+def ignored_by(repo: Repo, paths: list[bytes]) -> dict[bytes, str]:
     """Return path → the ignore rule that holds for it, as FILE:LINE."""
     if not paths:
         return {}
