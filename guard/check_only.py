@@ -14,8 +14,13 @@ from guard.project import Project
 from guard.trial import check_folder
 
 
-def check_only(project: Project, cases: Sequence[Case], folder: str) -> list[CaseResult]:
-    """Return the results of putting the folder through every case's checks."""
+def check_only(
+    project: Project, cases: Sequence[Case], folder: str, run_id: str
+) -> list[CaseResult]:
+    """Return the results of putting the folder through every case's checks.
+
+    The trials are kept, so that `guard show` can show them, and no receipt is made of them.
+    """
     if not os.path.isdir(folder):
         raise UsageError(f"--check-only {folder}: there is no such folder")
     check_expectations(project, cases)
@@ -24,5 +29,6 @@ def check_only(project: Project, cases: Sequence[Case], folder: str) -> list[Cas
         for case in cases:
             stage = engine.stage(project.agents[case.agent])
             trial = check_folder(stage, case, os.path.abspath(folder))
+            project.store.put_trial(run_id, case.agent, trial)
             results.append(case_result(Selected(case), trial.verdict, trial.reason, (trial,), 1))
     return results

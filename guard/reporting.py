@@ -38,14 +38,21 @@ def start_report(project: Project, command: str, at: str, options: RunOptions) -
     )
 
 
-def finish_report(project: Project, report: Report, options: RunOptions) -> int:
-    """Tell the plugins, write what was asked for, and return the exit code."""
+def finish_report(
+    project: Project, report: Report, options: RunOptions, text: str = "", *, keep: bool = True
+) -> int:
+    """Tell the plugins, write what was asked for, and return the exit code.
+
+    ``text`` is a command's own report for people, in place of the usual one; ``keep``: whether
+    its verdicts count as the last ones of the cases.
+    """
     unknown = (*report.not_established, *_uncontrolled(report))
     report = report._replace(finished=now(), not_established=unknown)
     report = report._replace(exit_code=exit_code(report))
     tell_plugins(project, report)
-    _write(project, report, options)
-    project.store.put_run(report)
+    _write(project, report, options, text)
+    if keep:
+        project.store.put_run(report)
     return report.exit_code
 
 
@@ -66,13 +73,16 @@ def tell_plugins(project: Project, report: Report) -> None:
         report_error(error)
 
 
-def _write(project: Project, report: Report, options: RunOptions) -> None:
-    from guard.output import write_file
+def _write(project: Project, report: Report, options: RunOptions, text: str) -> None:
+    from guard.output import out, write_file
     from guard.reports import write_report
 
     files = options.files()
     if not any(path == "-" for _, path in files):
-        write_report("text", report, "-")
+        if text:
+            out(text)
+        else:
+            write_report("text", report, "-")
     theirs = options.plugin_reports()
     for name, path in files[: len(files) - len(theirs)]:
         write_report(name, report, path)

@@ -117,7 +117,8 @@ class Store:
                 [run, _name(trial.case), side, trial.number, key, len(body), body],
             )
             bound_trials(db)
-            if trial.verdict in (model.PASS, model.FAIL, model.XFAIL):
+            # A folder that was graded as it is took no time, and says nothing of a run's.
+            if trial.verdict in (model.PASS, model.FAIL, model.XFAIL) and seen.seconds:
                 db.execute(
                     "INSERT INTO timings (agent, case_id, seconds, cost_usd) VALUES (?, ?, ?, ?)",
                     [_name(agent), _name(trial.case), seen.seconds, seen.cost_usd],

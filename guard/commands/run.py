@@ -11,7 +11,7 @@ from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.engine import Engine
 from guard.errors import UsageError
 from guard.listener import TrialListener
-from guard.model import CaseResult
+from guard.model import Report
 from guard.project import Project
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
@@ -76,8 +76,8 @@ def run(
         if not selection and not missing:
             raise UsageError("there is no case to run", "guard new-case ID --agent AGENT")
         if check_only is not None:
-            results = _checked(project, selection, check_only)
-            return finish_report(project, report._replace(cases=tuple(results)), options)
+            report = _checked(project, selection, check_only, report)
+            return finish_report(project, report, options, keep=False)
         with (
             TrialListener(project, len(selection)) as listener,
             Engine(project, options.limits(), options.budget(), listener, report.run_id) as engine,
@@ -92,10 +92,14 @@ def run(
         return finish_report(project, report, options)
 
 
-def _checked(project: Project, selection: Sequence[Selected], folder: str) -> list[CaseResult]:
+def _checked(
+    project: Project, selection: Sequence[Selected], folder: str, report: Report
+) -> Report:
     from guard.check_only import check_only
 
-    return check_only(project, [selected.case for selected in selection], folder)
+    results = check_only(project, [chosen.case for chosen in selection], folder, report.run_id)
+    said = f"graded {folder} as it is; no target was run"
+    return report._replace(cases=tuple(results), notes=(said,))
 
 
 def _selection(
