@@ -7,7 +7,6 @@ pre-commit puts its own virtual environment first (GIT-CASES 90), a terminal has
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -65,7 +64,7 @@ def trial_environment(
         "PYTHONPYCACHEPREFIX": temporary + "/pycache",
         "GIT_CEILING_DIRECTORIES": folder,
         "GUARD_TRIAL": str(number),
-        TAG: secrets.token_hex(16),
+        TAG: os.urandom(16).hex(),
     }
 
 

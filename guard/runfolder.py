@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import secrets
 import tempfile
 import threading
 import time
@@ -73,7 +72,7 @@ class RunPlace:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        name = f"{PREFIX}{os.getpid()}-{start_time(os.getpid())}-{secrets.token_hex(3)}"
+        name = f"{PREFIX}{os.getpid()}-{start_time(os.getpid())}-{os.urandom(3).hex()}"
         self.path = os.path.join(root, name)
         os.mkdir(self.path, 0o700)
         self._made: set[str] = set()

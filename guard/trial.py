@@ -8,7 +8,6 @@ lay the workspace → preconditions (STALE) → the target, in time (`guard.atte
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -52,7 +51,7 @@ class _OneTrial:
         self.case = case
         self.number = number
         self.slot = slot
-        self.id = secrets.token_hex(8)
+        self.id = os.urandom(8).hex()
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.expected = {**stage.agent.always, **case.expected}
         self.env: Mapping[str, str] = {}

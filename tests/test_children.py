@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from guard.children import DirectStarter
+from guard.model import FAIL, PASS
 from guard.process import run
+from guard.sandbox import BY_TAG_ONLY, Layout, Sandbox
+from tests.conftest import ScratchRepo
+from tests.staging import FILES, case_of, is_alive, run_script, run_together, staged
 
 
 def test_without_pidfd_the_end_is_noticed_too(
@@ -30,3 +34,39 @@ def test_nothing_is_left_open(tmp_path: Path) -> None:
         run(DirectStarter(), ["true"], str(tmp_path), env, 10)
     after = sorted(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else []
     assert before == after
+
+
+@pytest.fixture
+def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behave as where there is no launcher (macOS)."""
+
+    def open_none(layout: Layout | None) -> Sandbox:
+        return Sandbox(DirectStarter(), False)
+
+    monkeypatch.setattr("guard.stage.open_sandbox", open_none)
+
+
+@pytest.mark.usefixtures("no_launcher")
+def test_without_a_launcher_the_tag_finds_daemons(repo: ScratchRepo) -> None:
+    result = run_script(repo, "echo x; setsid sleep 60 & sleep 60 &")
+    assert (result.verdict, result.failing) == (FAIL, ("orphans",))
+    assert len(result.orphan_pids) == 2
+    assert not any(map(is_alive, result.orphan_pids))
+    assert result.isolation == BY_TAG_ONLY
+    assert run_script(repo, "echo x").verdict == PASS
+
+
+@pytest.mark.usefixtures("no_launcher")
+def test_without_a_launcher_a_hang_leaves_nothing_either(repo: ScratchRepo) -> None:
+    result = run_script(repo, "echo $$; setsid sleep 60 & echo $!; sleep 60", case_of(0.4))
+    assert (result.verdict, result.failing) == (FAIL, ("timeout",))
+    assert not any(is_alive(int(pid)) for pid in result.observation.stdout.split())
+
+
+@pytest.mark.usefixtures("no_launcher")
+def test_without_a_launcher_parallel_trials_keep_their_daemons_apart(repo: ScratchRepo) -> None:
+    repo.write(FILES)
+    script = 'if [ "$GUARD_TRIAL" = 2 ]; then setsid sleep 60 & fi; sleep 0.5'
+    with staged(repo, script) as stage:
+        results = run_together(stage, case_of(), 3)
+    assert [r.verdict for r in results] == [PASS, FAIL, PASS]
