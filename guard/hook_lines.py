@@ -44,7 +44,7 @@ def holding_lines(run: HookRun) -> list[str]:
         lines.append(f"{HOLDS} {len(fresh)} held when run now ({_rates(fresh)})")
     proven = run.standing.proofs_that(HOLDING)
     if proven:
-        lines.append(f"{HOLDS} {count(len(proven), 'regression')} still proven")
+        lines.append(f"{HOLDS} {count(len(proven), 'regression')} proven")
     return lines
 
 

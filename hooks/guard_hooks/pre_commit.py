@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from guard.amend import git_command_line
 from guard.change import Change, staged_change
-from guard.errors import ExitCode
+from guard.errors import ExitCode, UsageError
 from guard.git import Repo, find_repo
 from guard.hookmain import is_nested, run_hook
 from guard.output import warn
@@ -51,11 +51,19 @@ def pre_commit() -> int:
         if not (staged.base.has_config or staged.new.has_config):
             warn("no guard.yaml, nothing is guarded")
             return ExitCode.OK
-        if not may_affect((staged.base, staged.new), staged.change.entries):
+        if not is_concerned(staged):
             return ExitCode.OK
         from guard_hooks.staged import judge_staged
 
         return judge_staged(staged)
+
+
+def is_concerned(staged: Staged) -> bool:
+    """Tell whether the commit may affect a case; so it may where a file of guard's is wrong."""
+    try:
+        return may_affect((staged.base, staged.new), staged.change.entries)
+    except UsageError:
+        return True
 
 
 def read_staged(repo: Repo) -> Staged:
