@@ -85,9 +85,9 @@ class JudgedCommit:
             return None
         from guard.plugin.api import Commit
 
-        names = tuple(map(text_of, self.change.paths))
-        said = text_of(self.change.message)
-        commit = Commit(message=said, paths=names, id=self.change.commit)
+        message = f"{self.message.header}\n\n{self.message.body}".strip()
+        paths = tuple(map(text_of, self.change.paths))
+        commit = Commit(message=message, paths=paths, id=self.change.commit)
         for name, reason in plugins.call("guard_is_fix", commit=commit):
             return f"plugin {name} says so: {reason}"
         return None

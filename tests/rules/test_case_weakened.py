@@ -1,0 +1,386 @@
+"""The weakening rule, by what is allowed: each difference in both directions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.guarded_repo import (
+    BASE,
+    CASE,
+    CASE_TEXT,
+    FIXED_SKILL,
+    GUARD_YAML,
+    RECORDS,
+    RETAINED,
+    SKILL,
+    record,
+    records,
+)
+from tests.judged_repo import Bench
+
+#: A case with one of everything; `KEYS` replaces single lines of it.
+FULL = """\
+---
+id: eur-taxi
+agent: expense
+utterance: EuroStar taxis were 400 euro
+input: {currency: EUR}
+turns: [go on]
+given: {files: {budget.md: "taxi 1"}}
+preconditions:
+  - file_exists: SKILL.md
+  - no_match: "%"
+expected:
+  no_changes: true
+  reply_contains: [euro, taxi]
+  changes_only: [a/**, b/**]
+  files: {a.md: {contains: [x, y], excludes: [z]}}
+  fields: {total: 3, tags: [p, q]}
+  min_accuracy: 0.9
+  command: {argv: [check, one]}
+  max_seconds: 60
+expected_baseline:
+  - {failing_keys: [fields], note: known}
+counter_examples:
+  - {reply: "457 CZK", fails: [reply_contains]}
+trials: 10
+min_pass_rate: 0.9
+timeout: 100
+prerequisites: [program:git]
+type: negative
+required: true
+---
+Prose.
+"""
+
+
+def edited(**changes: str | None) -> str:
+    """Return `FULL` with the lines that begin with these keys replaced, or left out."""
+    lines: list[str] = []
+    for line in FULL.splitlines():
+        key = line.strip().removeprefix("- ").partition(":")[0]
+        replacement = changes.pop(key, line)
+        if replacement is not None:
+            lines.append(replacement)
+    assert not changes
+    return "\n".join(lines) + "\n"
+
+
+#: Old text, new text. The first may become the second; the second may not become the first.
+ONE_WAY = {
+    "an expectation more": (edited(no_changes=None), FULL),
+    "a list item more": (edited(reply_contains="  reply_contains: [euro]"), FULL),
+    "a file's check more": (edited(files="  files: {a.md: {contains: [x, y]}}"), FULL),
+    "a text more in a file's check": (
+        edited(files="  files: {a.md: {contains: [x], excludes: [z]}}"),
+        FULL,
+    ),
+    "a file more": (
+        FULL,
+        edited(files="  files: {a.md: {contains: [x, y], excludes: [z]}, b.md: {min_bytes: 1}}"),
+    ),
+    "a field more": (edited(fields="  fields: {tags: [p, q]}"), FULL),
+    "a checker more": (FULL, edited(command="  command: [{argv: [check, one]}, {argv: [two]}]")),
+    "a higher accuracy": (edited(min_accuracy="  min_accuracy: 0.8"), FULL),
+    "more trials": (FULL, edited(trials="trials: 20")),
+    "a higher rate": (edited(min_pass_rate="min_pass_rate: 0.8"), FULL),
+    "a lower time-out": (FULL, edited(timeout="timeout: 60")),
+    "a precondition less": (FULL, edited(no_match=None)),
+    "a prerequisite less": (FULL, edited(prerequisites=None)),
+    "a baseline less": (FULL, edited(expected_baseline=None, **{"{failing_keys": None})),
+    "a counter-example more": (edited(counter_examples=None, **{"{reply": None}), FULL),
+    "a stricter gate": (
+        edited(trials="gate: quick", min_pass_rate=None),
+        edited(trials="gate: firm", min_pass_rate=None),
+    ),
+    "the default gate, then a stricter one": (
+        edited(trials=None, min_pass_rate=None),
+        edited(trials="gate: critical", min_pass_rate=None),
+    ),
+}
+#: Differences that weaken in neither direction.
+NO_MATTER = {
+    "prose": (FULL, FULL.replace("Prose.", "Other prose.")),
+    "the order of keys": (FULL, edited(type=None).replace("id: eur", "type: negative\nid: eur")),
+    "the order of preconditions": (
+        FULL,
+        FULL.replace("  - file_exists: SKILL.md\n", "").replace(
+            '  - no_match: "%"\n', '  - no_match: "%"\n  - file_exists: SKILL.md\n'
+        ),
+    ),
+    "the order of items": (FULL, edited(reply_contains="  reply_contains: [taxi, euro]")),
+    "an exit code that is the default": (
+        FULL,
+        edited(command="  command: {argv: [check, one], exit_code: 0}"),
+    ),
+    "one checker as a list": (FULL, edited(command="  command: [{argv: [check, one]}]")),
+    "quotes": (FULL, edited(no_match="  - no_match: '%'")),
+    "the standard gate by name": (
+        edited(trials=None, min_pass_rate=None),
+        edited(trials="gate: standard", min_pass_rate=None),
+    ),
+}
+#: Differences that weaken in both directions: they aren't among what is allowed.
+BOTH_WAYS = {
+    "what may change": (FULL, edited(changes_only="  changes_only: [a/**]")),
+    "a field's value": (FULL, edited(fields="  fields: {total: 4, tags: [p, q]}")),
+    "a field's list": (FULL, edited(fields="  fields: {total: 3, tags: [p, q, r]}")),
+    "true and one": (FULL, edited(fields="  fields: {total: true, tags: [p, q]}")),
+    "a checker's words": (FULL, edited(command="  command: {argv: [check, two]}")),
+    "a checker's exit code": (
+        FULL,
+        edited(command="  command: {argv: [check, one], exit_code: 3}"),
+    ),
+    "a number": (FULL, edited(max_seconds="  max_seconds: 50")),
+    "what a baseline excuses": (FULL, FULL.replace("note: known", "note: also known")),
+    "what blocks": (FULL, edited(type='blocked_when_stdout_contains: ["no net"]\ntype: negative')),
+    "its type": (FULL, edited(type="type: positive")),
+    "whether it is required": (FULL, edited(required="required: false")),
+    "a gate for trials": (FULL, edited(trials="gate: standard", min_pass_rate=None)),
+    "its id": (FULL, FULL.replace("id: eur-taxi", "id: eur-taxis")),
+}
+#: What the agent is asked: it makes the record PENDING and weakens nothing.
+ASKED = {
+    "utterance": edited(utterance="utterance: Taxis were 500 euro"),
+    "input": edited(input="input: {currency: USD}"),
+    "turns": edited(turns="turns: [stop]"),
+    "given": edited(given='given: {files: {budget.md: "taxi 2"}}'),
+}
+
+
+def broken(bench: Bench, old: str, new: str, message: str = "test: edit") -> list[str]:
+    bench.repo.commit("test: before", {CASE: old})
+    return bench.rules({CASE: new}, message)
+
+
+@pytest.mark.parametrize("name", ONE_WAY)
+def test_the_stronger_needs_nothing_and_the_weaker_a_trailer(retained: Bench, name: str) -> None:
+    weak, strong = ONE_WAY[name]
+    assert broken(retained, weak, strong) == []
+    assert broken(retained, strong, weak) == ["case-weakened"]
+    assert retained.rules({CASE: weak}, "test: x\n\nCase-Weakened: eur-taxi: it is true") == []
+
+
+@pytest.mark.parametrize("name", NO_MATTER)
+def test_what_makes_no_difference_needs_nothing(retained: Bench, name: str) -> None:
+    one, other = NO_MATTER[name]
+    assert one != other
+    assert broken(retained, one, other) == []
+    assert broken(retained, other, one) == []
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_any_other_difference_needs_a_trailer(retained: Bench, name: str) -> None:
+    one, other = BOTH_WAYS[name]
+    assert broken(retained, one, other) == ["case-weakened"]
+    assert broken(retained, other, one) == ["case-weakened"]
+
+
+@pytest.mark.parametrize("key", ASKED)
+def test_what_is_asked_may_change_and_the_record_is_pending(retained: Bench, key: str) -> None:
+    retained.repo.commit("test: before", {CASE: FULL})
+    judgement = retained.judge({CASE: ASKED[key]}, "test: edit")
+    assert judgement.violations == ()
+    (note,) = judgement.notes
+    assert note == f"eur-taxi is PENDING until it is proven again: {key} changes"
+
+
+def test_the_message_names_what_is_lost(retained: Bench) -> None:
+    lines = CASE_TEXT.replace("  no_changes: true\n", "").replace("[euro]", "[eur]")
+    (violation,) = retained.judge({CASE: lines}, "test: edit").violations
+    assert violation.message == (
+        "the retained case eur-taxi gets weaker: expected.no_changes is gone"
+    )
+    assert violation.detail == ("and expected.reply_contains lost euro",)
+    assert violation.paths == (CASE,)
+    assert violation.agent == "expense"
+    assert violation.hint == ("Case-Weakened: eur-taxi: REASON",)
+
+
+def test_a_trailer_of_another_case_excuses_nothing(retained: Bench) -> None:
+    weaker = {CASE: CASE_TEXT.replace("  no_changes: true\n", "")}
+    assert retained.rules(weaker, "test: x\n\nCase-Weakened: other: because") == ["case-weakened"]
+    assert retained.rules(weaker, "test: x\n\nCase-Weakened: eur-taxi") == ["case-weakened"]
+
+
+def test_an_exemption_does_not_excuse_a_weakening(retained: Bench) -> None:
+    weaker = {CASE: CASE_TEXT.replace("  no_changes: true\n", "")}
+    message = "test: x\n\nGuard-Exempt: there is no time left for this"
+    assert retained.rules(weaker, message) == ["case-weakened"]
+
+
+def test_moving_the_file_needs_nothing(retained: Bench) -> None:
+    moved = "evals/cases/moved.md"
+    files = {CASE: None, moved: CASE_TEXT, RECORDS: records(eur_taxi=record(case=moved))}
+    assert retained.rules(files, "test: move") == []
+
+
+def test_moving_the_file_without_its_record_leaves_the_record_behind(retained: Bench) -> None:
+    files = {CASE: None, "evals/cases/moved.md": CASE_TEXT}
+    assert retained.rules(files, "test: move") == ["case-weakened"]
+
+
+def test_a_case_no_record_names_is_free(bench: Bench) -> None:
+    bench.repo.commit("test: case", {CASE: CASE_TEXT})
+    weaker = CASE_TEXT.replace("  no_changes: true\n", "")
+    assert bench.rules({CASE: weaker}, "test: edit") == []
+    assert bench.rules({CASE: None}, "test: drop") == ["agent-without-case"]
+
+
+def test_a_case_of_a_retired_record_is_free(retained: Bench) -> None:
+    over = {"reason": "the client is gone", "date": "2031-01-01"}
+    retired = records(eur_taxi=record(status="retired", retirement=over))
+    retained.repo.commit("chore: retire", {RECORDS: retired})
+    weaker = CASE_TEXT.replace("  no_changes: true\n", "")
+    assert retained.rules({CASE: weaker}, "test: edit") == []
+
+
+# Deletion ---------------------------------------------------------------------------------
+
+
+def test_deleting_a_case_needs_its_retirement(retained: Bench) -> None:
+    other = {"evals/cases/other.md": CASE_TEXT.replace("eur-taxi", "other")}
+    retained.repo.commit("test: other", other)
+    trailer = "test: drop\n\nCase-Weakened: eur-taxi: not wanted any longer"
+    assert retained.rules({CASE: None}, trailer) == ["case-weakened"]
+    over = {"reason": "the client is gone", "date": "2031-01-01"}
+    retired = records(eur_taxi=record(status="retired", retirement=over))
+    assert retained.rules({RECORDS: retired}, "chore: retire") == []
+
+
+@pytest.mark.parametrize("left", [None, records()])
+def test_deleting_a_record_needs_its_retirement(retained: Bench, left: str | None) -> None:
+    (violation,) = retained.judge({RECORDS: left}, "chore: tidy").blocking
+    assert violation.rule == "case-weakened"
+    assert "record eur-taxi is deleted" in violation.message
+
+
+def test_a_retired_record_may_be_deleted(retained: Bench) -> None:
+    over = {"reason": "the client is gone", "date": "2031-01-01"}
+    retired = records(eur_taxi=record(status="retired", retirement=over))
+    retained.repo.commit("chore: retire", {RECORDS: retired})
+    assert retained.rules({RECORDS: records()}, "chore: tidy") == []
+
+
+def test_an_exact_revert_of_a_fix_is_a_deletion(bench: Bench) -> None:
+    fix = {SKILL: FIXED_SKILL, CASE: CASE_TEXT, RECORDS: records(eur_taxi=record())}
+    commit = bench.repo.commit("fix: ask", fix)
+    back = {SKILL: BASE[SKILL], CASE: None, RECORDS: None}
+    message = f'Revert "fix: ask"\n\nThis reverts commit {commit}.\n'
+    assert "case-weakened" in bench.rules(back, message)
+
+
+def test_a_record_that_names_another_case_leaves_the_retained_one(retained: Bench) -> None:
+    other = "evals/cases/other.md"
+    files = {other: CASE_TEXT.replace("eur-taxi", "other")}
+    files[RECORDS] = records(eur_taxi=record(case=other))
+    assert retained.rules(files, "test: swap") == ["case-weakened"]
+    message = "test: swap\n\nCase-Weakened: eur-taxi: the other one sees more"
+    assert retained.rules(files, message) == []
+
+
+def test_a_case_that_becomes_another_agents(retained: Bench) -> None:
+    guard_yaml = GUARD_YAML + GUARD_YAML.split("agents:\n")[1].replace("expense", "travel")
+    retained.repo.commit("chore: two agents", {"guard.yaml": guard_yaml, "skills/travel/x": "x\n"})
+    retained.repo.commit("test: owner", {CASE: CASE_TEXT.replace("id:", "agent: expense\nid:")})
+    found = retained.rules({CASE: CASE_TEXT.replace("id:", "agent: travel\nid:")}, "test: give")
+    assert "case-weakened" in found
+
+
+# guard.yaml -------------------------------------------------------------------------------
+
+AGENT = """\
+version: 1
+agents:
+  expense:
+    paths: [skills/expense/**, skills/shared.md]
+    target: command
+    options: {argv: [cat, SKILL.md]}
+    cases: [evals/cases/*.md, evals/more/**]
+    always: {no_permission_denials: true}
+    prerequisites: [program:git]
+    timeout: 100
+"""
+REST = """\
+served: [langgraph.json]
+fix: {types: [fix, hotfix], patterns: [mend], trailers: [Fixes], cosmetic: refuse}
+hooks: {pre-commit: {max_seconds: 60}, pre-push: {max_cost_usd: 2}}
+"""
+OTHER = "  travel: {paths: [skills/travel/**], target: command, options: {argv: [a]}}\n"
+WHOLE = AGENT + OTHER + REST
+
+NARROWER = {
+    "an agent": AGENT + REST,
+    "a path": WHOLE.replace(", skills/shared.md", ""),
+    "a narrower glob": WHOLE.replace("skills/expense/**", "skills/expense/*"),
+    "a file instead of a folder": WHOLE.replace("skills/expense/**", "skills/expense/SKILL.md"),
+    "its cases": WHOLE.replace(", evals/more/**", ""),
+    "its own text, called a dependency": WHOLE.replace(
+        "    timeout", "    depends: [skills/expense/SKILL.md]\n    timeout"
+    ),
+    "what is served": WHOLE.replace("served: [langgraph.json]\n", ""),
+    "a type of fix": WHOLE.replace("[fix, hotfix]", "[fix]"),
+    "a pattern": WHOLE.replace("[mend]", "[]"),
+    "a trailer": WHOLE.replace("trailers: [Fixes]", "trailers: []"),
+    "closing keywords": WHOLE.replace("{types", "{closing_keywords: false, types"),
+    "the unit": WHOLE.replace("{types", "{unit: range, types"),
+    "cosmetic": WHOLE.replace("cosmetic: refuse", "cosmetic: allow"),
+    "enforcement": WHOLE + "enforce: {fix-needs-case: {warn: true, until: 2031-12-31}}\n",
+    "a budget": WHOLE.replace("max_seconds: 60", "max_seconds: 30"),
+    "what a push owes": WHOLE.replace("{max_cost_usd: 2}", "{max_cost_usd: 2, owed: ci}"),
+    "what always holds": WHOLE.replace("    always: {no_permission_denials: true}\n", ""),
+    "a prerequisite more": WHOLE.replace("[program:git]", "[program:git, program:sh]"),
+    "a time-out": WHOLE.replace("timeout: 100", "timeout: 200"),
+    "a weaker gate": WHOLE.replace("timeout: 100", "gate: quick\n    timeout: 100"),
+}
+
+
+@pytest.mark.parametrize("what", NARROWER)
+def test_guard_yaml_that_guards_less_needs_a_trailer(retained: Bench, what: str) -> None:
+    files = {"guard.yaml": WHOLE, "skills/shared.md": "s\n", "skills/travel/x": "x\n"}
+    files["evals/cases/travel.md"] = CASE_TEXT.replace("id: eur-taxi", "id: t\nagent: travel")
+    files["guard.yaml"] = WHOLE.replace("{argv: [a]}}", "{argv: [a]}, cases: [evals/cases/*.md]}")
+    files[CASE] = CASE_TEXT.replace("id:", "agent: expense\nid:")
+    retained.repo.commit("chore: all", files)
+    narrower = NARROWER[what].replace("{argv: [a]}}", "{argv: [a]}, cases: [evals/cases/*.md]}")
+    if what == "an agent":
+        retained.repo.commit("test: no case", {"evals/cases/travel.md": None})
+    found = retained.judge({"guard.yaml": narrower}, "chore: narrow").blocking
+    assert [violation.rule for violation in found] == ["case-weakened"], found
+    assert found[0].paths == ("guard.yaml",)
+    assert found[0].hint == ("Case-Weakened: guard.yaml: REASON",)
+    trailer = "chore: narrow\n\nCase-Weakened: guard.yaml: the team decided so"
+    assert retained.rules({}, trailer) == []
+
+
+@pytest.mark.parametrize("what", [w for w in NARROWER if w != "an agent"])
+def test_guard_yaml_that_guards_more_needs_none(retained: Bench, what: str) -> None:
+    files = {"guard.yaml": NARROWER[what], "skills/shared.md": "s\n", "skills/travel/x": "x\n"}
+    retained.repo.commit("chore: narrower", files, "--no-verify")
+    assert retained.rules({"guard.yaml": WHOLE}, "chore: widen") == []
+
+
+def test_another_target_makes_records_pending(retained: Bench) -> None:
+    other = GUARD_YAML.replace("[cat, SKILL.md]", "[head, SKILL.md]")
+    judgement = retained.judge({"guard.yaml": other}, "chore: target")
+    assert judgement.violations == ()
+    assert "PENDING" in judgement.notes[0]
+    assert "its agent's options" in judgement.notes[0]
+
+
+def test_a_folder_of_a_pattern_may_go(retained: Bench) -> None:
+    each = 'version: 1\nagents:\n  all: {each: "skills/*", target: command, options: {argv: [a]}}\n'
+    retained.repo.commit(
+        "chore: each", {"guard.yaml": each, "skills/b/SKILL.md": "b\n", RECORDS: None}
+    )
+    assert retained.rules({"skills/b/SKILL.md": None}, "feat: drop b") == []
+    less = each.replace("skills/*", "skills/b*")
+    assert retained.rules({"guard.yaml": less}, "chore: less") == ["case-weakened"]
+
+
+def test_the_base_may_be_unreadable(retained: Bench) -> None:
+    retained.repo.commit("chore: break", {CASE: "no front matter\n"}, "--no-verify")
+    assert retained.rules({CASE: CASE_TEXT}, "test: mend the case") == []
+    assert json.loads(RETAINED[RECORDS])
