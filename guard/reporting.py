@@ -58,7 +58,11 @@ def finish_report(
 
 def _uncontrolled(report: Report) -> list[str]:
     """Return what trials might have touched unseen, where no namespace kept them from it."""
-    found = {trial.isolation for case in report.cases for trial in case.trials}
+    halves = [
+        half for proof in report.regressions for half in (proof.before_result, proof.after_result)
+    ]
+    cases = [*report.cases, *(half for half in halves if half)]
+    found = {trial.isolation for case in cases for trial in case.trials}
     return sorted(isolation for isolation in found if NOT_CONTROLLED in isolation)
 
 
@@ -89,8 +93,8 @@ def _write(project: Project, report: Report, options: RunOptions, text: str) -> 
     writers = project.plugins.report_writers() if theirs else {}
     for name, path in theirs:
         with blamed_on(f"--report {name}: its writer"):
-            text = writers[name](report)
-        write_file(path, text)
+            written = writers[name](report)
+        write_file(path, written)
 
 
 def _check_reports(project: Project, options: RunOptions) -> None:
