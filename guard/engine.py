@@ -19,7 +19,7 @@ from guard.budget import Budget
 from guard.errors import ConfigError
 from guard.expectations import check_expectations
 from guard.ground import Ground
-from guard.hiding import hidden_from_target, hidden_from_workspace
+from guard.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
 from guard.loop import Loop
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
 from guard.options import fill_options
@@ -99,6 +99,7 @@ class Engine:
             run=self._folder,
             hide_from_target=hidden_from_target(project, agent),
             hide_from_workspace=hidden_from_workspace(project, agent),
+            show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
 

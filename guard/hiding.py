@@ -16,6 +16,12 @@ def hidden_from_target(project: Project, agent: Agent) -> Matcher:
     return lambda path: own(path) or guards_own(path)
 
 
+def shown_to_checker(project: Project, agent: Agent) -> Matcher:
+    """Return a test of what is in ``{repo}`` while checkers run, beside what an argv names."""
+    depends, guards_own = compile_globs(project.depends_of(agent)), project.is_guards_own
+    return lambda path: depends(path) or guards_own(path)
+
+
 def hidden_from_workspace(project: Project, agent: Agent) -> Matcher:
     """Return a test of what isn't in a workspace, though it lies in the agent's folder."""
     named = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from guard.environment import shared_environment
 from guard.errors import Skip
@@ -25,11 +26,27 @@ from guard.tree import Tree
 from guard.workspace import Workspace
 
 
-class Slot(NamedTuple):
+class Slot:
     """Where one trial at a time runs: a folder of its own, and what starts its programs."""
 
-    folder: str
-    sandbox: Sandbox
+    def __init__(self, folder: str, open_own: Callable[[str], Sandbox]) -> None:
+        self.folder = folder
+        self._open_own = open_own
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """What starts programs; opened by the first that needs it."""
+        return self._open_own(self.folder)
+
+    @property
+    def usable(self) -> bool:
+        """Whether another trial can run here."""
+        return "sandbox" not in vars(self) or self.sandbox.starter.usable
+
+    def close(self) -> None:
+        """End the helper process, if there is one."""
+        if "sandbox" in vars(self):
+            self.sandbox.starter.close()
 
 
 class Stage:
@@ -75,26 +92,25 @@ class Stage:
         """Lend a slot to one trial; a new one is made where all are taken."""
         with self._lock:
             slot = self._free.pop() if self._free else None
-        slot = slot or self._new_slot()
+        slot = slot or Slot(self.place.new_folder("slot"), self._open_sandbox)
         try:
             yield slot
         finally:
-            if slot.sandbox.starter.usable:
+            if slot.usable:
                 with self._lock:
                     self._free.append(slot)
             else:
-                slot.sandbox.starter.close()
+                slot.close()
 
-    def _new_slot(self) -> Slot:
-        folder = self.place.new_folder("slot")
+    def _open_sandbox(self, folder: str) -> Sandbox:
         repo = self._tree.repo
         private = (repo.root, repo.git_dir, repo.common_dir, self.place.root)
         hidden = plan_hidden(private, os.environ.get("HOME", "/"))
         if hidden is None:
-            return Slot(folder, open_sandbox(None))
+            return open_sandbox(None)
         environments = plan_kept(hidden, os.environ.get("PATH", ""), self._python)
         kept = (*environments, (folder, False), (self.target_repo.folder, True))
-        return Slot(folder, open_sandbox(Layout(hidden, kept)))
+        return open_sandbox(Layout(hidden, kept))
 
     def given(self, case: Case) -> tuple[Piece, ...]:
         """Return the files that a case lays into its workspace. Raises `UsageError`."""
@@ -119,7 +135,7 @@ class Stage:
         """End the helper processes; the folders go with the run's."""
         with self._lock:
             for slot in self._free:
-                slot.sandbox.starter.close()
+                slot.close()
             self._free.clear()
 
     def __enter__(self) -> Stage:
