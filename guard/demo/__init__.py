@@ -1,0 +1,1 @@
+"""The story that `guard demo` plays: its stations, the player, and the agent's files."""
