@@ -311,9 +311,7 @@ BROKEN = "if grep -q stern rules.md; then echo no; else echo hello; fi"
 
 
 @pytest.mark.parametrize("on_disk", ["Be kind.\n", "Be stern.\n"])
-def test_at_judges_the_tree_it_names(
-    repo: ScratchRepo, guard: GuardCommand, on_disk: str
-) -> None:
+def test_at_judges_the_tree_it_names(repo: ScratchRepo, guard: GuardCommand, on_disk: str) -> None:
     """Staged and on disk differ, once in each direction."""
     repo.commit("feat: clerk", {**config(), **case(BROKEN, trials=1)})
     staged = "Be stern.\n" if on_disk == "Be kind.\n" else "Be kind.\n"
