@@ -96,8 +96,12 @@ def test_git_is_found_through_shells_and_frameworks(repo: ScratchRepo) -> None:
     assert found == repr(("git", "commit", "--allow-empty", "-m", "two words"))
 
 
+def no_folder(path: object) -> bool:
+    return False
+
+
 def test_without_proc_ps_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(amend.os.path, "isdir", lambda path: False)
+    monkeypatch.setattr("os.path.isdir", no_folder)
     script = tmp_path / "ps"
     script.write_text("#!/bin/sh\necho ' 7 git commit --amend -m no --all'\n")
     script.chmod(0o755)

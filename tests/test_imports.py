@@ -52,10 +52,14 @@ def hooked(repo: ScratchRepo) -> HookedRepo:
 def imported(hooked: HookedRepo, message: str) -> set[str]:
     """Run the hook until the store knows all, then once more; return what that imported."""
     (hooked.root / "message").write_text(message)
-    for _ in range(2):
-        done = hooked.run(sys.executable, "-E", "-P", "-c", PROGRAM, "message")
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
+    run_once(hooked)
+    return run_once(hooked)
+
+
+def run_once(hooked: HookedRepo) -> set[str]:
+    done = hooked.run(sys.executable, "-E", "-P", "-c", PROGRAM, "message")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     return set(done.stdout.split("\n"))
 
 

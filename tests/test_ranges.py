@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -300,11 +301,15 @@ def test_unrelated_histories(forked: Range) -> None:
     assert [rule for rule in forked.rules("base") if rule[1] == "Merge other"] == []
 
 
-def test_many_commits_take_few_processes(span: Range, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_commits_take_few_processes(
+    span: Range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(12):
         span.repo.commit(f"docs: {number}", {SKILL: f"{number}\n"})
-    calls: list[object] = []
-    run = span.opened.run
-    monkeypatch.setattr(span.opened, "run", lambda *a, **k: (calls.append(a), run(*a, **k))[1])
-    assert span.judge("base") == Judgement()
-    assert len(calls) == 2
+    trace = tmp_path / "trace"
+    with monkeypatch.context() as patched:
+        patched.setenv("GIT_TRACE", str(trace))
+        with find_repo(str(span.repo.root)) as opened:
+            assert Range(span.repo, opened).judge("base") == Judgement()
+    called = [line.split("git ")[-1].split()[0] for line in trace.read_text().splitlines()]
+    assert sorted(called) == ["cat-file", "diff-tree", "rev-list", "rev-parse"]
