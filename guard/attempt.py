@@ -37,6 +37,8 @@ class Outcome(NamedTuple):
     """All that its programs printed, whatever it made of that."""
     signal: int | None = None
     """What ended its last program, other than the time-out."""
+    sandboxed: bool = False
+    """Whether it ran programs, in the sandbox; what runs in guard itself is in none."""
 
 
 class Attempt:
@@ -88,7 +90,8 @@ class Attempt:
             observation = observation._replace(argv=self._last.argv)
         timed_out = late or self._timed_out
         said = "".join(self._stdout)
-        return Outcome(observation, self._error, timed_out, said, self._signal)
+        sandboxed = bool(self._last.argv)
+        return Outcome(observation, self._error, timed_out, said, self._signal, sandboxed)
 
     def stop(self) -> None:
         """Wait no longer: guard is being stopped."""

@@ -21,13 +21,17 @@ KILLING_SECONDS = 5.0
 
 
 class DirectStarter:
-    """Starts programs as children of guard."""
+    """Starts programs as children of guard.
+
+    With a ``tag`` it also cleans up what a target started by itself, not through
+    ``run_program``, in the trial's environment.
+    """
 
     usable = True
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
         self._sessions: set[int] = set()
-        self._tags: set[str] = set()
+        self._tags: set[str] = {tag} if tag else set()
 
     def start(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdio: Sequence[int]
@@ -62,7 +66,7 @@ class DirectStarter:
 
     def close(self) -> None:
         """Kill what is left."""
-        if self._sessions:
+        if self._sessions or self._tags:
             self.clean(0)
 
     def clean(self, grace: float) -> tuple[int, ...]:

@@ -36,8 +36,9 @@ LENGTH_BYTES = 4
 ENOUGH_DESCRIPTORS = 16
 #: Seconds for which leftovers are killed again and again, should they fork on.
 KILLING_SECONDS = 5.0
-IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-RESTORED = (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGTSTP)
+OUTLIVED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+#: Python ignores them; the programs it starts shall not.
+RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
@@ -54,8 +55,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def main() -> int:
     """Serve until the socket closes, then kill everything below."""
-    for number in IGNORED:
-        signal.signal(number, signal.SIG_IGN)
+    for number in OUTLIVED:
+        # A handler, since what is ignored stays ignored in the programs that are started.
+        signal.signal(number, lambda number, frame: None)
     os.close(os.pidfd_open(os.getpid()))
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         return 1
@@ -75,6 +77,7 @@ class Server:
         self.control = control
         self.poller = select.poll()
         self.poller.register(control.fileno(), select.POLLIN)
+        self.start_process = choose_spawn()
         self.running: dict[int, tuple[int, int]] = {}
         """pid → its pidfd, and where its end is reported."""
 
@@ -105,13 +108,10 @@ class Server:
 
     def start(self, cwd: bytes, argv: list[bytes], env: dict[bytes, bytes], fds: list[int]) -> None:
         """Start a program on the first three descriptors; its end goes to the last."""
-        stdio = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(fds[:3])]
         try:
             os.chdir(cwd)
             path = find_program(argv[0], env.get(b"PATH", b""))
-            pid = os.posix_spawn(
-                path, argv, env, file_actions=stdio, setsid=True, setsigdef=RESTORED
-            )
+            pid = self.start_process(path, argv, env, fds[:3])
         except OSError as error:
             report(fds[-1], "failed", error.errno or 0)
             os.close(fds[-1])
@@ -194,6 +194,44 @@ def send_signal(send: Any, pid: int, number: int) -> None:
         send(pid, number)
     except (ProcessLookupError, PermissionError):
         return
+
+
+def spawn(path: bytes, argv: list[bytes], env: dict[bytes, bytes], stdio: list[int]) -> int:
+    """Start a program in a session of its own; return its pid."""
+    files = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(stdio)]
+    return os.posix_spawn(path, argv, env, file_actions=files, setsid=True, setsigdef=RESTORED)
+
+
+def spawn_slowly(path: bytes, argv: list[bytes], env: dict[bytes, bytes], stdio: list[int]) -> int:
+    """Do the same with a Python that was built for a C library older than the call."""
+    import subprocess
+
+    stdin, stdout, stderr = stdio
+    process = subprocess.Popen(
+        argv,
+        executable=path,
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    # The launcher reaps it itself.
+    process.returncode = 0
+    return process.pid
+
+
+def choose_spawn() -> Any:
+    """Return what can start programs here (builds for glibc 2.17 know no ``setsid``)."""
+    try:
+        os.posix_spawn(b"/", [b"/"], {}, setsid=True)
+    except NotImplementedError:
+        # Now: later on, the interpreter's own library may be out of sight.
+        __import__("subprocess")
+        return spawn_slowly
+    except OSError:
+        pass
+    return spawn
 
 
 def find_program(name: bytes, path: bytes) -> bytes:

@@ -16,12 +16,14 @@ from typing import Final
 from guard import model, stopping
 from guard.attempt import Attempt, Outcome
 from guard.changes import Changes
-from guard.environment import trial_environment
+from guard.children import DirectStarter
+from guard.environment import TAG, trial_environment
 from guard.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.manifest import Manifest, digest_of, same_content
 from guard.model import Case, Observation, Score, TrialResult
 from guard.process import CheckerPlace, checkers_run_in
 from guard.project import named_in_repo
+from guard.sandbox import NOT_CONTROLLED
 from guard.stage import Slot, Stage
 from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
 
@@ -55,6 +57,7 @@ class _OneTrial:
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.expected = {**stage.agent.always, **case.expected}
         self.env: Mapping[str, str] = {}
+        self.isolation = ""
 
     def run(self) -> TrialResult:
         if self.stage.missing:
@@ -97,12 +100,11 @@ class _OneTrial:
             self.stage, self.case, self.number, self.slot, workspace.path, self.env
         ).run()
         seconds = time.monotonic() - began
-        # What a time-out kills is no orphan: it was never given the chance to end.
-        left = self.slot.sandbox.starter.clean(0 if outcome.timed_out else GRACE)
+        orphans = self._end_leftovers(outcome)
         stopping.check()
-        orphans = () if outcome.timed_out else left
+        self.isolation = self.slot.sandbox.isolation if outcome.sandboxed else NOT_CONTROLLED
         outcome = outcome._replace(observation=outcome.observation._replace(seconds=seconds))
-        tainted = self._tainted(workspace, began, started_ns)
+        tainted = self._tainted(workspace, outcome.sandboxed, began, started_ns)
         if tainted:
             clear_folder(self.slot.folder)
             said = f"written outside the workspace: {tainted}"
@@ -111,11 +113,17 @@ class _OneTrial:
             )
         return self._graded(workspace, outcome, workspace.scan(started_ns), orphans)
 
-    def _tainted(self, workspace: Workspace, began: float, started_ns: int) -> str:
+    def _end_leftovers(self, outcome: Outcome) -> tuple[int, ...]:
+        """Kill what the target left running; return the pids of what is to be held against it."""
+        starter = self.slot.sandbox.starter if outcome.sandboxed else DirectStarter(self.env[TAG])
+        left = starter.clean(0 if outcome.timed_out else GRACE)
+        # What a time-out kills is no orphan: it was never given the chance to end.
+        return () if outcome.timed_out else left
+
+    def _tainted(self, workspace: Workspace, sandboxed: bool, began: float, started_ns: int) -> str:
         """Return what was written outside the workspace."""
-        strays = workspace.strays()
-        if not self.slot.sandbox.controlled:
-            strays += self.stage.place.strays_since(began)
+        strays = workspace.strays() + self.stage.place.strays_since(began)
+        if not sandboxed or not self.slot.sandbox.controlled:
             strays += filter(None, [self.stage.target_repo.spoiled(started_ns)])
         return ", ".join(strays[:5])
 
@@ -205,7 +213,7 @@ class _OneTrial:
             workspace_before=digest_before,
             workspace_after=digest_after,
             diff=changes.diff if changes else "",
-            isolation=self.slot.sandbox.isolation,
+            isolation=self.isolation,
             failing=verdict.failing,
             excused=verdict.excused,
             blame=verdict.blame,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from guard.children import DirectStarter
-from guard.model import FAIL, PASS
+from guard.model import FAIL, PASS, Observation
+from guard.plugin.api import Trial
 from guard.process import run
-from guard.sandbox import BY_TAG_ONLY, Layout, Sandbox
+from guard.sandbox import BY_TAG_ONLY, NOT_CONTROLLED, Layout, Sandbox
 from tests.conftest import ScratchRepo
 from tests.staging import FILES, case_of, is_alive, run_script, run_together, staged
 
@@ -70,3 +72,22 @@ def test_without_a_launcher_parallel_trials_keep_their_daemons_apart(repo: Scrat
     with staged(repo, script) as stage:
         results = run_together(stage, case_of(), 3)
     assert [r.verdict for r in results] == [PASS, FAIL, PASS]
+
+
+def test_what_a_target_starts_by_itself_is_found_by_the_tag(repo: ScratchRepo) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(trial: Trial) -> Observation:
+        argv = ["sleep", "60"]
+        started.append(subprocess.Popen(argv, env={**trial.env}, start_new_session=True))
+        return Observation()
+
+    def start_none(trial: Trial) -> Observation:
+        return Observation()
+
+    result = run_script(repo, "", run=start)
+    assert (result.verdict, result.failing) == (FAIL, ("orphans",))
+    assert result.isolation == NOT_CONTROLLED
+    assert result.orphan_pids == (started[0].pid,)
+    assert started[0].wait(10) != 0
+    assert run_script(repo, "", run=start_none).verdict == PASS

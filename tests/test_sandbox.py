@@ -260,3 +260,22 @@ def test_children_are_found_on_a_kernel_without_their_file(
         child.kill()
         child.wait()
     assert child.pid not in launcher.descendants(os.getpid())
+
+
+@linux
+def test_a_python_without_setsid_starts_programs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert launcher.choose_spawn() is launcher.spawn
+
+    def too_old(*arguments: object, **more: object) -> int:
+        raise NotImplementedError("argument unavailable: setsid")
+
+    monkeypatch.setattr(os, "posix_spawn", too_old)
+    assert launcher.choose_spawn() is launcher.spawn_slowly
+    note = os.open(tmp_path / "note", os.O_RDWR | os.O_CREAT)
+    argv = [b"sh", b"-c", b"ps -o pid=,sid= -p $$; exit 3"]
+    pid = launcher.spawn_slowly(b"/bin/sh", argv, {b"PATH": b"/bin:/usr/bin"}, [note] * 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+    os.close(note)
+    assert (tmp_path / "note").read_text().split() == [str(pid), str(pid)]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -363,3 +364,16 @@ def test_check_folder_grades_without_the_target(repo: ScratchRepo, tmp_path: Pat
         FAIL,
         (FileChange("budget.md", "M", 1, 1),),
     )
+
+
+@needs_namespaces
+def test_the_agents_own_python_in_the_checkout_stays(repo: ScratchRepo) -> None:
+    repo.write({**FILES, ".gitignore": ".venv\n"})
+    venv = repo.root / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    python = [str(venv / "bin/python")]
+    result = run_script(
+        repo, f"python -c 'import sys; print(sys.prefix)'; ls -A {repo.root}", python=python
+    )
+    assert (result.verdict, result.observation.stdout) == (PASS, f"{venv}\n.venv\n")
+    assert result.isolation == CONTROLLED
