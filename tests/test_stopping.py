@@ -20,14 +20,8 @@ class Stopped:
         self.count += 1
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_stops_everything_that_is_watched(number: signal.Signals) -> None:
-    watched, forgotten = Stopped(), Stopped()
-    for item in (watched, forgotten):
-        stopping.watch(item)
-    stopping.forget(forgotten)
-    before = [signal.getsignal(each) for each in SIGNALS]
-    with pytest.raises(KeyboardInterrupt), stopped_by_signals():
+def interrupt_myself(number: int) -> None:
+    with stopped_by_signals():
         stopping.check()
         try:
             os.kill(os.getpid(), number)
@@ -35,6 +29,17 @@ def test_a_signal_stops_everything_that_is_watched(number: signal.Signals) -> No
         finally:
             with pytest.raises(KeyboardInterrupt):
                 stopping.check()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_stops_everything_that_is_watched(number: signal.Signals) -> None:
+    watched, forgotten = Stopped(), Stopped()
+    for item in (watched, forgotten):
+        stopping.watch(item)
+    stopping.forget(forgotten)
+    before = [signal.getsignal(each) for each in SIGNALS]
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_myself(number)
     stopping.forget(watched)
     assert (watched.count, forgotten.count) == (1, 0)
     assert [signal.getsignal(each) for each in SIGNALS] == before
