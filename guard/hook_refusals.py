@@ -1,4 +1,7 @@
-"""Why a hook refuses, as the first line that many clients show alone, and what to do then."""
+"""Why a hook refuses, as the first line that many clients show alone, and what to do then.
+
+Seven lines at most: one or two stand above them, said before anything ran.
+"""
 
 from __future__ import annotations
 
@@ -85,9 +88,9 @@ def _broken_text(run: HookRun, refused: str, where: str, before: Before) -> str:
         first += f"{_do_not_hold(len(proofs))} {where}"
         return "\n".join([first, *refuted_lines(proofs)])
     lines = [f"guard: {refused}: {_headline(cases, where, before)}"]
-    lines += broken_lines(cases, 3 if not proofs else 1)
-    lines += refuted_lines(proofs, 1) if proofs else []
-    return "\n".join([*lines, *others_line(run)])
+    if proofs:
+        return "\n".join([*lines, *broken_lines(cases, 1), *refuted_lines(proofs, 1)])
+    return "\n".join([*lines, *broken_lines(cases), *others_line(run)])
 
 
 def _do_not_hold(number: int) -> str:

@@ -55,7 +55,9 @@ def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
         yield f"git checkout {commit}^ -- {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
         yield _into(commit, repo)
     else:
-        yield from violation.hint[:2]
+        yield from violation.hint[:1]
+        if violation.paths:
+            yield f"git add {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
         yield _into(commit, repo)
 
 

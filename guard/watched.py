@@ -13,33 +13,38 @@ from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.change import DiffEntry
-from guard.git import bytes_of
+from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal_prefix
 from guard.project import Project, literal, named_in_repo
 from guard.skills import is_skill
-from guard.tree import GITLINK
+from guard.tree import FOLDER, GITLINK, read_folder
 
+_CONFIG = bytes_of(config_file.FILE)
+#: Counts up when the stored form of what cases name changes.
+NAMED = "named-by-cases-1"
 #: What an agent says of files by glob.
 _GLOBS = ("paths", "cases", "depends")
 #: Hooks by which a plugin may be concerned with any path.
 _DYNAMIC = ("guard_agents", "guard_affected")
 
 
-def may_affect(projects: Iterable[Project], entries: Sequence[DiffEntry]) -> bool:
+def may_affect(base: Project, new: Project, entries: Sequence[DiffEntry]) -> bool:
     """Tell whether the change may affect a case of the trees before and after it."""
-    return bool(entries) and any(_may_affect(project, entries) for project in projects)
+    if not (base.has_config or new.has_config):
+        return False
+    # Where guard.yaml doesn't change, the state before tells all that is watched.
+    return any(e.path == _CONFIG for e in entries) or _may_affect(base, entries)
 
 
 def _may_affect(project: Project, entries: Sequence[DiffEntry]) -> bool:
-    if not project.has_config:
-        return False
-    if _is_dynamic(project):
-        return True
     watched = compile_globs(dict.fromkeys(_watched(project)))
     if any(watched(e.path) or is_skill(e.path) or _is_gitlink(e) for e in entries):
         return True
-    named = compile_globs(_named_by_cases(project))
-    return any(named(entry.path) for entry in entries)
+    if not entries or _is_dynamic(project):
+        return bool(entries)
+    # No case file changes either, so neither does what they name.
+    named = _named_by_cases(project)
+    return named is None or any(map(compile_globs(named), (entry.path for entry in entries)))
 
 
 def _is_dynamic(project: Project) -> bool:
@@ -82,22 +87,46 @@ def _any_folder(glob: str, folder: str) -> str:
     return glob.replace("{dir}", folder).replace("{name}", "*")
 
 
-def _named_by_cases(project: Project) -> list[str]:
-    """Return the fixtures and ``{repo}/…`` files that cases name; all paths if one is new.
+def _named_by_cases(project: Project) -> list[str] | None:
+    """Return globs of the fixtures and ``{repo}/…`` files that cases name.
 
-    A case that the store has never parsed was never run either: better look closely.
+    Kept by the ids of the folders that hold the cases. None where the store doesn't know a case
+    yet: then it was never run either, and is worth a closer look.
     """
     globs = [glob for d in project.config.agents.values() for glob in _case_globs(d)]
+    folders = _outermost(literal_prefix(glob) for glob in globs)
+    tree = project.tree
+    oids = [_oid_of(project.repo, tree.oid, folder) for folder in folders]
+    key = " ".join([project.config.blob, *oids])
+    known: list[str] | None = project.store.get_parsed(NAMED, key)
+    if known is None:
+        known = _read_names(project, folders, globs)
+        if known is not None:
+            project.store.put_parsed(NAMED, {key: known})
+    return known
+
+
+def _oid_of(repo: Repo, oid: str, folder: str) -> str:
+    """Return the id of a folder of a tree; empty where there is none."""
+    for name in filter(None, bytes_of(folder).split(b"/")):
+        found = read_folder(repo, oid).get(name)
+        if found is None or found.mode != FOLDER:
+            return found.oid if found else ""
+        oid = found.oid
+    return oid
+
+
+def _read_names(project: Project, folders: Iterable[str], globs: Iterable[str]) -> list[str] | None:
     matches = compile_globs(globs)
     blobs: set[str] = set()
-    for folder in _outermost(literal_prefix(glob) for glob in globs):
+    for folder in folders:
         below = project.tree.below(bytes_of(folder))
         blobs.update(entry.oid for path, entry in below.items() if matches(path))
     known = project.store.get_parsed_many(case_formats.FORMAT, blobs)
     if blobs.difference(known):
-        return [""]
+        return None
     cases = [fields for parsed in known.values() for fields in parsed]
-    return [literal(path) for fields in cases for path in _named_by(fields)]
+    return sorted({literal(path) for fields in cases for path in _named_by(fields)})
 
 
 def _case_globs(declared: Mapping[str, Any]) -> list[str]:

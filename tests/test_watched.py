@@ -88,7 +88,7 @@ def judge(repo: ScratchRepo, base: str = "HEAD^") -> tuple[bool, bool]:
     with Session.open(str(repo.root)) as session:
         before, after = session.project(base), session.project("HEAD")
         change = change_of_trees(session.repo, before.tree, after.tree)
-        asked = may_affect((before, after), change.entries)
+        asked = may_affect(before, after, change.entries)
         found = affected_cases(session.project("HEAD"), session.project(base), change, {})
         return asked, bool(found)
 
@@ -158,4 +158,4 @@ def test_no_change_affects_nothing(guarded: ScratchRepo) -> None:
         assert diff_trees(repo, tree, tree) == ()
     with Session.open(str(guarded.root)) as session:
         project: Project = session.project("HEAD")
-        assert not may_affect((project,), ())
+        assert not may_affect(project, project, ())

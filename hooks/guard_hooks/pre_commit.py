@@ -61,7 +61,7 @@ def pre_commit() -> int:
 def is_concerned(staged: Staged) -> bool:
     """Tell whether the commit may affect a case; so it may where a file of guard's is wrong."""
     try:
-        return may_affect((staged.base, staged.new), staged.change.entries)
+        return may_affect(staged.base, staged.new, staged.change.entries)
     except UsageError:
         return True
 

@@ -64,8 +64,10 @@ def judge_push(repo: Repo, tips: Sequence[Tip], remote: str) -> int:
         tip = push.project(commit.tree)
         say(range_refusal(judged.blocking, repo, tip, "not pushed"))
         return ExitCode.REGRESSION
-    tell_notes(judged)
-    return judge_trees(push, own)
+    code = judge_trees(push, own)
+    if code == ExitCode.OK:
+        tell_notes(judged)
+    return code
 
 
 def is_guarded(push: Push) -> bool:

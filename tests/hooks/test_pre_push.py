@@ -207,7 +207,7 @@ def test_pending_record_is_pushed_where_ci_pays(
     assert "1 case and 1 regression have no evidence for main at " in said
     assert "guard run --owed" in said
     assert "guard verify greets" in said
-    assert len(said.splitlines()) <= 9
+    assert len(said.splitlines()) <= 8
 
 
 # Rules ---------------------------------------------------------------------------------
