@@ -182,6 +182,7 @@ class Engine:
         series = Series(case, self.stage(agent), by_policy(case, deterministic=deterministic), key)
         if resume:
             series.take_over(self._interrupted(case, key))
+            self.project.store.adopt_trials(self.run_id, case.id, key)
         return _Plan(chosen, case, key, series=series)
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:

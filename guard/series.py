@@ -38,10 +38,15 @@ class Series:
         self.side = side
         """before or after, in a proof."""
         self.first_number = first_number
-        self.started = 0
         self.stopped = False
         """Set by the engine where a budget or --fail-fast ends it."""
+        self._started: set[int] = set()
         self._finished: dict[int, TrialResult] = {}
+
+    @property
+    def started(self) -> int:
+        """How many trials were started or taken over."""
+        return len(self._started)
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
@@ -68,21 +73,23 @@ class Series:
         return max(0, min(slots, self.more(results, slots + ahead) - ahead))
 
     def start(self) -> int:
-        """Take the number of the next trial."""
-        self.started += 1
-        return self.first_number + self.started - 1
+        """Take the number of the next trial: the lowest that is free."""
+        number = self.first_number
+        while number in self._started:
+            number += 1
+        self._started.add(number)
+        return number
 
     def take_over(self, results: Sequence[TrialResult]) -> None:
-        """Take trials of an earlier run, those that follow each other from the first number."""
-        for number, result in enumerate(results, self.first_number):
-            if result.number != number:
-                break
-            self.started += 1
-            self._finished[number] = result
+        """Take trials of an earlier run; those that were in flight then leave their numbers free."""
+        for result in results:
+            if result.number >= self.first_number:
+                self._started.add(result.number)
+                self._finished[result.number] = result
 
     def repeated(self) -> Series:
         """Return a fresh series of the same trials; its numbers go on where these end."""
-        following = self.first_number + self.started
+        following = max(self._started, default=self.first_number - 1) + 1
         return Series(
             self.case, self.stage, self.more, self.key, side=self.side, first_number=following
         )

@@ -149,6 +149,22 @@ class Store:
             "run = ? AND case_id = ? AND side = ? AND key = ?", [rows[0][0], _name(case), side, key]
         )
 
+    def adopt_trials(self, run: str, case: str, key: str) -> None:
+        """Make what the latest run with that key left behind part of a run that goes on with it.
+
+        So it is found as one run's, also where that run is interrupted in turn.
+        """
+        latest = "SELECT run FROM trials WHERE case_id = ? AND side = '' AND key = ?"
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE OR REPLACE trials SET run = ? WHERE case_id = ? AND side = '' AND key = ?"
+                f" AND run = ({latest} ORDER BY id DESC LIMIT 1)",
+                [run, _name(case), key, _name(case), key],
+            )
+
+        self._database.write(work)
+
     def _read_trials(self, condition: str, values: list[Any]) -> tuple[TrialResult, ...]:
         from guard.records import trial_from_json
 

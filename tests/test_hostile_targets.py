@@ -9,15 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from guard.runfolder import candidate_roots
 from tests.conftest import ScratchRepo
 from tests.guard_command import CLERK, GuardCommand, case, cases, clerk, config
-
-
-def run_folders() -> set[str]:
-    """Return the folders of runs that are still there."""
-    roots = filter(os.path.isdir, candidate_roots())
-    return {name for root in roots for name in os.listdir(root)}
 
 
 def test_twenty_megabytes_are_graded_in_full_and_cut_in_the_report(
@@ -98,17 +91,16 @@ def test_a_program_that_hangs_and_ignores_signals_is_ended_in_time(
 
 
 def test_a_write_beside_the_workspace_taints_the_trial(
-    repo: ScratchRepo, guard: GuardCommand
+    repo: ScratchRepo, guard: GuardCommand, tmp_path: Path
 ) -> None:
-    before = run_folders()
     files = cases({"above": "echo x > ../stray; echo hello", "fine": "echo hello"}, trials=1)
     repo.commit("feat: clerk", {**config(), **files})
-    report = guard.report(ends_in=3)
+    report = guard.report(ends_in=3, env={"XDG_RUNTIME_DIR": str(tmp_path / "runtime")})
     found = {c["id"]: c for c in report["cases"]}
     assert found["above"]["verdict"] == "TAINTED"
     assert "../stray" in found["above"]["reason"]
     assert found["fine"]["verdict"] == "PASS"
-    assert run_folders() <= before
+    assert list((tmp_path / "runtime" / "guard").iterdir()) == []
 
 
 def test_the_users_repository_is_out_of_reach(repo: ScratchRepo, guard: GuardCommand) -> None:
