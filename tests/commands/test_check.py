@@ -1,0 +1,120 @@
+"""``guard check``: everything that needs no run, and no target is started."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ScratchRepo
+
+CONFIG = """\
+version: 1
+agents:
+  greeter:
+    paths: [skills/greeter/**]
+    target: command
+    options: {argv: [sh, -c, "touch %s"]}
+    cases: [evals/*.md]
+"""
+SKILL = "---\nname: greeter\ndescription: greets\n---\nSay hello.\n"
+CASE = "---\nid: one\nexpected: {no_changes: true}\n---\nWhy.\n"
+
+
+@pytest.fixture
+def guarded(repo: ScratchRepo, tmp_path: Path) -> ScratchRepo:
+    """A guarded repository whose agent would leave a trace if it were run."""
+    config = CONFIG % (tmp_path / "it-ran")
+    files = {"guard.yaml": config, "skills/greeter/SKILL.md": SKILL, "evals/one.md": CASE}
+    repo.commit("feat: base", files)
+    return repo
+
+
+def check(repo: ScratchRepo, *args: str) -> tuple[int, str]:
+    done = repo.run(sys.executable, "-P", "-m", "guard", "check", *args)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_sound_repository_holds_and_nothing_is_run(guarded: ScratchRepo, tmp_path: Path) -> None:
+    code, said = check(guarded)
+    assert code == 0, said
+    assert "1 agent, 1 case, 0 records checked; nothing was run" in said
+    assert not (tmp_path / "it-ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "said"),
+    [
+        ({"evals/one.md": None}, 1, "agent-without-case"),
+        ({"guard.yaml": "version: 9\n"}, 2, "guard.yaml:1: version"),
+        ({"evals/two.md": CASE}, 2, "id: one stands in evals/one.md too"),
+        ({"evals/one.md": CASE.replace("no_changes", "no_change")}, 2, "`no_changes`"),
+        ({"regressions.json": "{"}, 2, "regressions.json:1: not valid JSON"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    guarded: ScratchRepo, files: dict[str, str | None], code: int, said: str
+) -> None:
+    guarded.write(files)
+    ended, printed = check(guarded)
+    assert (ended, said in printed) == (code, True), printed
+
+
+@pytest.mark.parametrize(
+    ("example", "said"),
+    [
+        ('{files: {SKILL.md: "changed"}, fails: [no_changes]}', None),
+        ('{files: {new.md: ""}, fails: [no_changes]}', None),
+        ("{files: {}, fails: [no_changes]}", "`no_changes` accepts it"),
+        ('{files: {SKILL.md: "x"}, fails: [exit_code]}', "nothing scores `exit_code`"),
+    ],
+)
+def test_counter_examples_must_fail_exactly_their_keys(
+    guarded: ScratchRepo, example: str, said: str | None
+) -> None:
+    case = CASE.replace("---\nWhy", f"counter_examples: [{example}]\n---\nWhy")
+    guarded.write({"evals/one.md": case})
+    code, printed = check(guarded)
+    assert code == (1 if said else 0), printed
+    assert said is None or said in printed
+
+
+def test_the_commits_since_a_base_are_judged(guarded: ScratchRepo) -> None:
+    base = guarded.git("rev-parse", "HEAD").strip()
+    guarded.commit("docs: nothing", {"README.md": "x"})
+    assert check(guarded, "--base", base)[0] == 0
+    guarded.commit("fix: say more", {"skills/greeter/SKILL.md": SKILL + "Never lie to people.\n"})
+    code, said = check(guarded, "--base", base, "--json", "-")
+    rules = json.loads(said)["rules"]
+    assert code == 1
+    assert [rule["rule"] for rule in rules] == ["fix-needs-case"]
+    assert "fix: say more" in rules[0]["commit"]
+
+
+def test_what_is_not_committed_is_judged_by_its_message(
+    guarded: ScratchRepo, tmp_path: Path
+) -> None:
+    guarded.write({"skills/greeter/SKILL.md": SKILL + "Never lie to people.\n"})
+    message = tmp_path / "message"
+    message.write_text("docs: more\n")
+    assert check(guarded, "--message", str(message))[0] == 0
+    message.write_text("fix: more\n")
+    code, said = check(guarded, "--message", str(message))
+    assert code == 1
+    assert "fix-needs-case" in said
+
+
+@pytest.mark.parametrize("flag", ["--null", "--run-checkers"])
+def test_what_is_to_come_is_refused_by_name(guarded: ScratchRepo, flag: str) -> None:
+    code, said = check(guarded, flag)
+    assert code == 2
+    assert f"guard check {flag} is not there yet" in said
+
+
+def test_a_base_that_is_none(guarded: ScratchRepo) -> None:
+    code, said = check(guarded, "--base", "nosuch")
+    assert code == 2
+    assert "--base nosuch names no commit" in said
