@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from guard.git import text_of
 from guard.store import Store
-from guard.tree import Tree
+from guard.tree import GITLINK, Tree
 
 FILE = b"SKILL.md"
 FORMAT = "skill-1"
@@ -23,7 +23,8 @@ def is_skill(path: bytes) -> bool:
 
 def skill_heads(tree: Tree, paths: Iterable[bytes], store: Store) -> dict[str, tuple[str, str]]:
     """Return path → (name, description) of the skills among ``paths``."""
-    oids = {path: entry.oid for path in paths if is_skill(path) and (entry := tree.get(path))}
+    entries = {path: entry for path in paths if is_skill(path) and (entry := tree.get(path))}
+    oids = {path: entry.oid for path, entry in entries.items() if entry.mode != GITLINK}
     known = store.get_parsed_many(FORMAT, set(oids.values()))
     blobs = tree.repo.objects.read_many({oid for oid in oids.values() if oid not in known})
     fresh = {oid: list(head_of(content)) for oid, content in blobs.items()}
