@@ -13,6 +13,7 @@ from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.errors import ConfigError
 from guard.git import bytes_of
+from guard.globs import compile_globs
 from guard.model import Case, Violation
 from guard.project import Project
 from guard.regressions import Record
@@ -21,6 +22,7 @@ from guard.rules.comparison import compare_cases
 
 RULE: Final = "case-weakened"
 _CONFIG: Final = bytes_of(config_file.FILE)
+_RECORDS: Final = bytes_of(regressions_file.FILE)
 
 
 class Loss(NamedTuple):
@@ -66,7 +68,7 @@ def _deletion(subject: str, group: list[Loss]) -> Violation:
 
 
 def _weakening(subject: str, group: list[Loss]) -> Violation:
-    guarded = subject == config_file.FILE
+    guarded = subject in (config_file.FILE, regressions_file.FILE)
     what = f"{subject} guards less" if guarded else f"the retained case {subject} gets weaker"
     return Violation(
         rule=RULE,
@@ -89,11 +91,35 @@ def losses(base: Project, new: Project, changed: Collection[bytes]) -> list[Loss
         from guard.rules.narrowing import narrowings
 
         found += [Loss(config_file.FILE, w, config_file.FILE) for w in narrowings(base, new)]
+    if _RECORDS in changed:
+        found += _taken_by_records(base, new)
     comparison = _Retained(base, new, changed)
     for record in base.records.values():
         if not record.retired:
             found += comparison.losses(record)
     return found
+
+
+def _taken_by_records(base: Project, new: Project) -> Iterator[Loss]:
+    """Yield the agents' own files that a record now names: what it names is guard's own."""
+    before = {file for record in base.records.values() for file in record.named_files()}
+    for record in new.records.values():
+        for file in record.named_files():
+            agent = _owner(base, file) if file not in before else ""
+            if agent:
+                said = f"record {record.id} names {file}, which belongs to agent {agent}"
+                yield Loss(regressions_file.FILE, said, regressions_file.FILE, agent)
+
+
+def _owner(project: Project, file: str) -> str:
+    path = bytes_of(file)
+    for name, agent in project.agents.items():
+        inside = compile_globs(agent.paths)
+        if inside(path) or inside(path + b"/x"):
+            own = project.own_paths(agent)
+            if any(map(own, project.tree.below(path))):
+                return name
+    return ""
 
 
 def pending(base: Project, new: Project, changed: Collection[bytes]) -> list[str]:

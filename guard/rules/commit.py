@@ -9,7 +9,7 @@ from typing import Final
 from guard.change import Change, DiffEntry
 from guard.errors import ConfigError
 from guard.git import bytes_of, text_of
-from guard.globs import Matcher
+from guard.globs import Matcher, literal_prefix
 from guard.message import (
     Exemption,
     FixSettings,
@@ -116,7 +116,8 @@ class JudgedCommit:
         found: dict[str, tuple[DiffEntry, ...]] = {}
         for name in dict.fromkeys((*self.base.agents, *self.new.agents)):
             sides = [(p, p.agents[name]) for p in (self.base, self.new) if name in p.agents]
-            owners = [(agent, project.own_paths(agent)) for project, agent in sides]
+            near = [side for side in sides if _is_near(side[1], self.change.entries)]
+            owners = [(agent, project.own_paths(agent)) for project, agent in near]
             entries = tuple(
                 entry
                 for entry in self.change.entries
@@ -174,6 +175,15 @@ class JudgedCommit:
     def new_cases(self) -> Mapping[str, Case]:
         """Id → case of the changed files, as they are. Raises `ConfigError`."""
         return read_cases(self.new, self.change.paths)
+
+
+def _is_near(agent: Agent, entries: Iterable[DiffEntry]) -> bool:
+    """Tell, without its globs, whether an agent may own any of the entries."""
+    prefixes = tuple(bytes_of(literal_prefix(glob)) for glob in agent.paths)
+    return any(
+        entry.path.startswith(prefixes) or any(p.startswith(entry.path) for p in prefixes)
+        for entry in entries
+    )
 
 
 def is_owned(entry: DiffEntry, agent: Agent, own: Matcher) -> bool:

@@ -289,6 +289,15 @@ def test_a_case_that_becomes_another_agents(retained: Bench) -> None:
     assert "case-weakened" in found
 
 
+def test_a_record_may_not_take_the_agents_own_text(retained: Bench) -> None:
+    taking = record(observations={"rejected": SKILL})
+    assert retained.rules({RECORDS: records(eur_taxi=taking)}, "chore: x") == ["case-weakened"]
+    folder = record(observations={"rejected": "skills/expense"})
+    assert retained.rules({RECORDS: records(eur_taxi=folder)}, "chore: x") == ["case-weakened"]
+    beside = record(observations={"rejected": "skills/expense/kept/"})
+    assert retained.rules({RECORDS: records(eur_taxi=beside)}, "chore: x") == []
+
+
 # guard.yaml -------------------------------------------------------------------------------
 
 AGENT = """\
