@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from guard.errors import ExitCode, GuardError, worst
+from guard.errors import ExitCode, worst
 from guard.output import LOOK, out, printable
-from guard.plugin.entrypoints import find_entry_points
-from guard.plugin.manager import Plugins, import_plugin
-from guard.plugin.repository import load_module
-from guard.project import Project
+from guard.plugin.inventory import load_all
+from guard.plugin.manager import Plugins
 from guard.session import Session
 from guard.table import show_table
 from guard.units import count
@@ -52,28 +49,6 @@ def plugins(*, hooks: bool = False, disabled: frozenset[str]) -> int:
             out(f"{LOOK} {printable(error.message)}{f' ({error.hint})' if error.hint else ''}")
         out(count(len(rows), "plugin"))
     return worst(*(error.exit_code for error in broken), ExitCode.OK)
-
-
-def load_all(project: Project) -> tuple[Plugins, list[GuardError]]:
-    """Load every plugin by itself; return those that load, and why the others don't."""
-    loaded = Plugins()
-    broken: list[GuardError] = []
-    folder = project.store.folder
-
-    def take(name: str, load: Callable[[], object], distribution: str) -> None:
-        if name in project.disabled:
-            return
-        try:
-            loaded.register(name, load(), distribution)
-        except GuardError as error:
-            broken.append(error)
-
-    # In the order in which a run registers them, which decides who is called first.
-    for path in project.config.plugins:
-        take(path, partial(load_module, project.tree, path, folder), "guard.yaml")
-    for point in find_entry_points():
-        take(point.name, partial(import_plugin, point), point.distribution)
-    return loaded, broken
 
 
 def _row(loaded: Plugins, name: str) -> tuple[str, str, str]:

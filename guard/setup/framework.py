@@ -31,9 +31,9 @@ class Hook(NamedTuple):
 
 
 HOOKS = (
-    Hook("guard-commit-msg", "guard: a fix carries its case", ("commit-msg",), True),
-    Hook("guard-affected", "guard: the cases of this change", ("pre-commit", "pre-merge-commit")),
-    Hook("guard-suite", "guard: the suite before a push", ("pre-push",)),
+    Hook("guard-commit-msg", "guard (a fix brings its case)", ("commit-msg",), True),
+    Hook("guard-affected", "guard (affected cases)", ("pre-commit", "pre-merge-commit")),
+    Hook("guard-suite", "guard (suite and proofs)", ("pre-push",)),
 )
 STAGES = tuple(dict.fromkeys(stage for hook in HOOKS for stage in hook.stages))
 
@@ -169,7 +169,7 @@ def _plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(str, _items_of(value)))}]"
-    return f'"{value}"' if ": " in str(value) else str(value)
+    return str(value)
 
 
 def _flow(hooks: Iterable[Hook], source: Source | None) -> str:

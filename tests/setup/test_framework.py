@@ -119,6 +119,8 @@ def test_the_hooks_are_those_that_are_published() -> None:
         entry = entries[hook.id]
         assert tuple(entry["stages"]) == hook.stages
         assert entry["entry"] == hook.id
+        assert entry["name"] == hook.name
+        assert (entry["always_run"], entry["require_serial"], entry["verbose"]) == (True,) * 3
         assert entry.get("pass_filenames", True) == hook.takes_file
 
 
