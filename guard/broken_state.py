@@ -48,7 +48,7 @@ class BrokenStates:
         """Of the commit under test; for a working tree or index, of the commits it follows."""
         self.scratch = scratch
         self._past: dict[tuple[str, tuple[str, ...]], PastAgent | None] = {}
-        self._found: dict[str, tuple[History, Origin, bool]] = {}
+        self._found: dict[tuple[str, int], tuple[History, Origin, bool]] = {}
 
     def rungs(self, record: Record) -> Iterator[Rung]:
         """Yield the rungs, each built when it is asked for.
@@ -102,25 +102,27 @@ class BrokenStates:
 
     def _origin(self, record: Record) -> tuple[History, Origin, bool]:
         """Return the newest origin that changed the agent, else the newest, and whether it did."""
-        if record.id not in self._found:
-            self._found[record.id] = self._find_origin(record)
-        return self._found[record.id]
+        key = (record.id, record.reopened)
+        if key not in self._found:
+            self._found[key] = self._find_origin(record)
+        return self._found[key]
 
     def _find_origin(self, record: Record) -> tuple[History, Origin, bool]:
         history = next((h for h in self.histories if h.holds(record.id, record.reopened)), None)
         if history is None:
             first = self.histories[0]
             origin = Origin("", first.tip)
-            return first, origin, self._changes_agent(record, origin)
+            return first, origin, self.changes_agent(record, origin)
         newest: Origin | None = None
         for origin in history.origins(record.id):
             newest = newest or origin
-            if self._changes_agent(record, origin):
+            if self.changes_agent(record, origin):
                 return history, origin, True
         assert newest is not None
         return history, newest, False
 
-    def _changes_agent(self, record: Record, origin: Origin) -> bool:
+    def changes_agent(self, record: Record, origin: Origin) -> bool:
+        """Tell whether a commit, or what isn't committed yet, changes the agent's own paths."""
         fixed, before = self._fixed(origin), self._tree_of(origin.parent)
         owns = self._owned_around(record, fixed, before)
         changed = diff_trees(self.project.repo, before, fixed)

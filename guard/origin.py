@@ -100,7 +100,11 @@ class History:
 
     def holds(self, record: str, reopened: int) -> bool:
         """Tell whether the record is committed, reopened as often as it is now."""
-        return int(self._walked["now"].get(record, -1)) >= reopened
+        return self.reopened(record) >= reopened
+
+    def reopened(self, record: str) -> int:
+        """Return how often the committed record was reopened; -1 where there is none."""
+        return int(self._walked["now"].get(record, -1))
 
     def origins(self, record: str) -> Iterator[Origin]:
         """Yield the commits that brought the record in, the newest first.

@@ -93,6 +93,8 @@ def _moved_folders(scratch: Scratch, old: Entries, new: Entries) -> Moves:
 
     A file renamed within its folder stays where it was: the old text refers to its old name.
     """
+    if not (old.keys() - new.keys() and new.keys() - old.keys()):
+        return {}
     trees = [scratch.edit_tree(scratch.repo.empty_tree, entries) for entries in (old, new)]
     options = ("-r", "-z", "--find-renames", "--diff-filter=R", "--name-status")
     fields = scratch.run("diff-tree", *options, *trees).out.split(b"\0")

@@ -45,8 +45,8 @@ class Prover:
         self.run = run
         repo, store = self.project.repo, self.project.store
         self.scratch = Scratch(repo)
-        histories = [History(repo, store, rev) for rev in commits_before(repo, before_revs)]
-        self.states = BrokenStates(self.project, histories, self.scratch)
+        self.histories = [History(repo, store, rev) for rev in commits_before(repo, before_revs)]
+        self.states = BrokenStates(self.project, self.histories, self.scratch)
         self._uncontrolled: dict[str, str] = {}
 
     def prove(self, records: Iterable[Record], *, draft: bool = False) -> list[ProofResult]:
@@ -76,8 +76,7 @@ class Prover:
     @property
     def fresh(self) -> bool:
         """Whether nothing that is kept may answer a side."""
-        limits = self.engine.limits
-        return self.live or limits.no_cache or limits.trials is not None
+        return self.live or self.engine.limits.no_cache
 
     @property
     def not_established(self) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class Half:
         self.digest = ""
         """Of the receipt that holds this side."""
         self.series: Series | None = None
+        self._taken_over = 0
 
     # What is kept ----------------------------------------------------------------------
 
@@ -106,7 +107,7 @@ class Half:
     @property
     def ran(self) -> bool:
         """Whether a trial was run now."""
-        return self.series is not None and len(self.series.results) > len(self.kept)
+        return self.series is not None and len(self.series.results) > self._taken_over
 
     @property
     def judgement(self) -> Judgement:
@@ -123,6 +124,7 @@ class Half:
             stage = self.engine.stage(self.engine.project.agents[self.case.agent], self.tree)
             self.series = Series(self.case, stage, self.more, self.key, side=self.side)
             self.series.take_over(self.kept)
+            self._taken_over = self.series.started
         return self.series
 
     # What came of it -------------------------------------------------------------------
@@ -143,20 +145,27 @@ class Half:
         result = case_result(chosen, verdict or model.OWED, reason, self.trials, len(self.trials))
         return result._replace(receipt=self.digest, reused="" if self.ran else self.date)
 
-    def keep(self, *other_keys: str, state: str = "") -> None:
-        """Keep what was run; a broken side under further keys too, so that it is found again."""
-        engine, result = self.engine, self.result()
+    def keep(self, *other_keys: str, **facts: str) -> None:
+        """Keep what was run and decided; a broken side under further keys too."""
         if self.judgement == OPEN or not self.ran:
             return
         if self.side == AFTER:
-            self.digest = engine.keep(self.key, result).receipt
+            self.digest = self.engine.keep(self.key, self.result()).receipt
+        else:
+            self.put_red(*other_keys, **facts)
+
+    def put_red(self, *other_keys: str, **facts: str) -> None:
+        """Keep a broken side, so that it is found by each of the keys.
+
+        What ran against an endpoint that isn't the provider's own is no evidence for it.
+        """
+        project, result = self.engine.project, self.result()
+        if not project.target_of(project.agents[self.case.agent]).live:
             return
-        if not engine.project.target_of(engine.project.agents[self.case.agent]).live:
-            return
-        evidence = {**evidence_of(result), "state": state, "tree": self.tree.oid}
+        evidence = {**evidence_of(result), "tree": self.tree.oid, "exact": self.key, **facts}
         for key in dict.fromkeys((*other_keys, self.key)):
             receipt = make_receipt(key, result)._replace(evidence=evidence)
-            self.digest = engine.project.store.put_red(receipt)
+            self.digest = project.store.put_red(receipt)
 
 
 def _graded_start(trials: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
