@@ -115,9 +115,11 @@ class JudgedCommit:
         """Agent → those of its own paths that change."""
         found: dict[str, tuple[DiffEntry, ...]] = {}
         for name in dict.fromkeys((*self.base.agents, *self.new.agents)):
-            sides = [(p, p.agents[name]) for p in (self.base, self.new) if name in p.agents]
-            near = [side for side in sides if _is_near(side[1], self.change.entries)]
-            owners = [(agent, project.own_paths(agent)) for project, agent in near]
+            owners = [
+                (project.agents[name], project.own_paths(project.agents[name]))
+                for project in self._sides(name)
+                if _is_near(project.agents[name], self.change.entries)
+            ]
             entries = tuple(
                 entry
                 for entry in self.change.entries
@@ -126,6 +128,16 @@ class JudgedCommit:
             if entries:
                 found[name] = entries
         return found
+
+    def _sides(self, agent: str) -> list[Project]:
+        """Return the trees to ask for an agent's paths: one, where both would say the same."""
+        sides = [project for project in (self.base, self.new) if agent in project.agents]
+        return sides[-1:] if self._owns_alike else sides
+
+    @cached_property
+    def _owns_alike(self) -> bool:
+        decided = {b"guard.yaml", b"regressions.json"}.isdisjoint(self.change.paths)
+        return decided and self.base.agents == self.new.agents
 
     @cached_property
     def touched(self) -> Mapping[str, tuple[str, ...]]:
