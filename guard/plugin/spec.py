@@ -110,7 +110,7 @@ def guard_is_fix(commit: Commit) -> str | None:
 
 @hookspec
 def guard_affected(change: Change, agent: Agent, case: Case) -> str | None:
-    """Give a further reason to run a case. Called for each case that nothing else affects.
+    """Give a further reason to run a case. Called for each case of the tree under test.
 
     :param change: the two trees, and the paths that differ.
     :param agent: the case's agent.
