@@ -74,6 +74,7 @@ class Engine:
         self._folder: RunFolder | None = None
         self._stages: dict[tuple[str, str], Stage] = {}
         self._ground = Ground(project)
+        self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
 
     # Stages ----------------------------------------------------------------------------
 
@@ -169,13 +170,7 @@ class Engine:
         receipt = self.receipt_for(case, key)
         if receipt is not None:
             return _Plan(chosen, case, key, answered=result_of(receipt, chosen))
-        missing = find_missing(
-            agent,
-            case,
-            self.project.repo.root,
-            self.project.plugins.prerequisites(),
-            self.project.target_of(agent).prerequisites,
-        )
+        missing = self._find_missing(agent, case)
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
         deterministic = self.is_deterministic(agent)
@@ -184,6 +179,15 @@ class Engine:
             series.take_over(self._interrupted(case, key))
             self.project.store.adopt_trials(self.run_id, case.id, key)
         return _Plan(chosen, case, key, series=series)
+
+    def _find_missing(self, agent: Agent, case: Case) -> str | None:
+        asked = (agent.name, case.prerequisites)
+        if asked not in self._missing:
+            offered = self.project.plugins.prerequisites()
+            of_target = self.project.target_of(agent).prerequisites
+            root = self.project.repo.root
+            self._missing[asked] = find_missing(agent, case, root, offered, of_target)
+        return self._missing[asked]
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:
         """Return the receipt that stands for a run of the case, where one does.

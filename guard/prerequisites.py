@@ -72,7 +72,15 @@ def _module(name: str, agent: Agent, root: str) -> str | None:
     python = agent_python(agent, root) or ["python3"]
     call = [*python, "-c", "import importlib, sys; importlib.import_module(sys.argv[1])", name]
     try:
-        done = subprocess.run(call, capture_output=True, cwd=root or None, timeout=60, check=False)
+        # Not guard's own standard input: in a pre-push hook git writes the refs there.
+        done = subprocess.run(
+            call,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=root or None,
+            timeout=60,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return f"{python[0]} can't be started"
     return None if done.returncode == 0 else f"{python[0]} can't import {name}"
@@ -91,7 +99,7 @@ def agent_python(agent: Agent, root: str) -> list[str]:
 def _service(address: str) -> str | None:
     host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host, int(port)), timeout=3):
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=3):
             return None
     except (OSError, OverflowError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else error
