@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from guard.errors import UsageError
+from guard.errors import GuardError, UsageError
 from guard.explanations import KINDS, Explanation, all_explanations, find_explanations
-from guard.output import out
+from guard.output import out, printable
+from guard.plugin.api import Target
+from guard.plugin.inventory import load_installed
 from guard.schemas import described_keys
+from guard.session import Session
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +38,7 @@ def explain(*, word: str | None = None, disabled: frozenset[str] = frozenset()) 
         return 0
     told = _expectation_keys() if word == EXPECTED else []
     told += [_told(item) for item in find_explanations(word)]
+    told += [_told_target(target) for target in _targets_named(word, disabled)]
     told = told or [_told_key(*found) for found in _keys_named(word)]
     if not told:
         raise UsageError(f"nothing is known as {word!r}{_nearest(word)}", "guard explain")
@@ -47,6 +52,30 @@ def _told(item: Explanation) -> str:
 
 def _told_key(where: str, key: str, description: str) -> str:
     return f"{key} (a key of {where})\n{description}"
+
+
+def _targets_named(word: str, disabled: frozenset[str]) -> list[Target]:
+    """Return the target of that name: an installed plugin's, else the repository's own."""
+    if any(item.name == word and item.kind != "expectations" for item in all_explanations()):
+        return []  # no plugin need be loaded to explain a word of guard's own
+    try:
+        offered = load_installed(disabled)[0].targets()
+        if word not in offered:
+            with Session.open(disabled=disabled) as session:
+                offered = session.project().plugins.targets()
+    except GuardError:  # no repository, or one whose files are not in order
+        return []
+    return [offered[word]] if word in offered else []
+
+
+def _told_target(target: Target) -> str:
+    lines = [f"{printable(target.name)} (a target)", f"Runs for real: {printable(target.real)}."]
+    for option in target.options:
+        stated = json.dumps(option.default, default=str)
+        default = "required" if option.required else f"default {stated}"
+        told = f"{option.kind}, {default}{'; ' * bool(option.help)}{option.help}"
+        lines.append(f"    options.{option.name}: {printable(told)}")
+    return "\n".join(lines)
 
 
 def _keys_named(word: str) -> list[tuple[str, str, str]]:

@@ -48,6 +48,32 @@ def test_the_rule_teaches_its_way_out(tmp_path: Path) -> None:
     assert "Guard-Exempt: " in out
 
 
+def test_a_target_is_told_with_its_options(tmp_path: Path) -> None:
+    code, out, _ = call_guard(tmp_path, "explain", "claude-code")
+    assert code == 0
+    assert out.startswith("claude-code (a target)\n")
+    assert "    options.mount: text" in out
+    both = call_guard(tmp_path, "explain", "command").out
+    assert "command (an expectation)" in both
+    assert "    options.argv: texts, required" in both
+
+
+def test_a_target_of_the_repository(repo: ScratchRepo) -> None:
+    plugin = """\
+from guard.plugin import Observation, Target, hookimpl
+
+@hookimpl
+def guard_targets():
+    return [Target("my ledger", lambda trial: Observation(), real="the compiled graph")]
+"""
+    repo.write({"guard.yaml": "version: 1\nplugins: [p.py]\n", "p.py": plugin})
+    code, out, _ = call_guard(repo.root, "explain", "my ledger")
+    assert (code, out) == (0, "my ledger (a target)\nRuns for real: the compiled graph.\n")
+    repo.write({"guard.yaml": "version: 9\n"})
+    assert call_guard(repo.root, "explain", "my ledger").code == 2
+    assert call_guard(repo.root, "explain", "utterance").code == 0
+
+
 @pytest.mark.parametrize(
     ("misspelt", "meant"),
     [

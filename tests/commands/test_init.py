@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -191,6 +192,21 @@ def test_a_workflow_for_the_default_branch(repo: ScratchRepo) -> None:
     assert WORKFLOW in init(repo, "--ci", "github").out
     workflow = yaml.safe_load((repo.root / WORKFLOW).read_text(encoding="utf-8"))
     assert workflow[True]["push"]["branches"] == ["trunk"]
+
+
+def test_the_commands_of_the_workflow_run_as_they_stand(repo: ScratchRepo) -> None:
+    repo.commit("feat: begin", plugin_skills(4))
+    init(repo, "--ci", "github")
+    base = repo.commit("ci: guard")
+    repo.commit("docs: more", {"README.md": "x\n"})
+    workflow = yaml.safe_load((repo.root / WORKFLOW).read_text(encoding="utf-8"))
+    scripts = [step.get("run", "") for step in workflow["jobs"]["guard"]["steps"]]
+    calls = [shlex.split(script) for script in scripts if script.startswith("guard ")]
+    assert len(calls) == 3
+    for _, *arguments in calls:
+        filled = [argument.replace("$BASE", base) for argument in arguments]
+        outcome = call_guard(repo.root, *filled)
+        assert outcome.code == 0, outcome
 
 
 def test_a_repository_on_github_is_told_of_the_workflow(repo: ScratchRepo) -> None:
