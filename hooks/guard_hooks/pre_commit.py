@@ -30,7 +30,6 @@ class Staged(NamedTuple):
     """What is about to be committed, and what it stands on."""
 
     repo: Repo
-    start: Start
     change: Change
     base: Project
     new: Project
@@ -73,7 +72,7 @@ def read_staged(repo: Repo) -> Staged:
     change = staged_change(repo, start.base)._replace(parents=start.parents)
     store, disabled = Store.open(repo.common_dir), disabled_plugins()
     base, new = (Project(repo, tree, store, disabled) for tree in (change.base, change.new))
-    return Staged(repo, start, change, base, new, argv)
+    return Staged(repo, change, base, new, argv)
 
 
 def add_merged(repo: Repo, start: Start) -> Start:

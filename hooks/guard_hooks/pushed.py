@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from guard.affected import Selected, affected_cases
 from guard.budget import Budget
@@ -15,38 +14,28 @@ from guard.heartbeat import heartbeat
 from guard.hook_lines import holding_lines, owed_lines, prose_lines, unclear_lines
 from guard.hook_refusals import push_text
 from guard.hook_run import HookRun, budget_of, run_in_hook
-from guard.judging import Judgement, readable
+from guard.judging import readable
 from guard.model import ProofResult
-from guard.output import LOOK, printable, say, warn
+from guard.output import printable, say, warn
 from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.proof import Prover
 from guard.pushes import Tip, known_there
 from guard.range_refusal import range_refusal
-from guard.ranges import SHORT, CommitInfo, judge_range, own_commits
+from guard.ranges import SHORT, CommitInfo
 from guard.standing import at_push
 from guard.store import Store
-from guard.tree import Tree
 from guard.units import count
+from guard_hooks.pushed_commits import (
+    Own,
+    Push,
+    is_guarded,
+    judge_commits,
+    own_of_tips,
+    tell_notes,
+)
 
 STAGE = "pre-push"
-#: Notes of the rules that a push shows.
-NOTES = 3
-
-
-class Push(NamedTuple):
-    """One push, and what all of it is judged with."""
-
-    repo: Repo
-    store: Store
-    disabled: frozenset[str]
-    tips: Sequence[Tip]
-    not_in: Sequence[str]
-    """What the other side has, as rev-list takes it."""
-
-    def project(self, tree: str) -> Project:
-        """Return the project of a tree."""
-        return Project(self.repo, Tree(self.repo, tree), self.store, self.disabled)
 
 
 def judge_push(repo: Repo, tips: Sequence[Tip], remote: str) -> int:
@@ -70,62 +59,7 @@ def judge_push(repo: Repo, tips: Sequence[Tip], remote: str) -> int:
     return code
 
 
-def is_guarded(push: Push) -> bool:
-    """Tell whether any tip has a guard.yaml, or any of its own commits touches one."""
-    if any(push.project(tip.tree).has_config for tip in push.tips):
-        return True
-    commits = [tip.commit for tip in push.tips]
-    found = push.repo.out(
-        "rev-list", "--max-count=1", *commits, "--not", *push.not_in, "--", "guard.yaml"
-    )
-    return bool(found.strip())
-
-
-# Rules ---------------------------------------------------------------------------------
-
-
-def own_of_tips(push: Push) -> Mapping[Tip, Sequence[CommitInfo]]:
-    """Return tip → the commits that it brings first; a tip that stands on another comes later.
-
-    So each commit is judged once, and with no later commit that one of its tips lacks.
-    """
-    commits = [tip.commit for tip in push.tips]
-    together = own_commits(push.repo, commits, push.not_in)
-    place = {commit.id: number for number, commit in enumerate(together)}
-    ordered = sorted((t for t in push.tips if t.commit in place), key=lambda t: place[t.commit])
-    if len(ordered) == 1:
-        return {ordered[0]: together}
-    found: dict[Tip, Sequence[CommitInfo]] = {}
-    for tip in ordered:
-        earlier = [other.commit for other in found]
-        found[tip] = own_commits(push.repo, [tip.commit], [*push.not_in, *earlier])
-    return found
-
-
-def judge_commits(push: Push, own: Mapping[Tip, Sequence[CommitInfo]]) -> Judgement:
-    """Judge every own commit by the offline rules."""
-    judged = [judge_range(push.repo, c, push.store, push.disabled) for c in own.values() if c]
-    return Judgement(
-        tuple(violation for one in judged for violation in one.violations),
-        tuple(note for one in judged for note in one.notes),
-        tuple(text for one in judged for text in one.exempt),
-    )
-
-
-def tell_notes(judged: Judgement) -> None:
-    """Say what is excused, and what is noted, of commits that may pass."""
-    warnings = [f"{v.commit}: {v.message} ({v.rule})" for v in judged.violations]
-    lines = [f"exempt: {text}" for text in judged.exempt] + warnings + list(judged.notes)
-    for line in lines[:NOTES]:
-        say(printable(f"{LOOK} {line}"))
-    if len(lines) > NOTES:
-        say(f"{LOOK} {count(len(lines) - NOTES, 'more note')}: guard check --base REV")
-
-
-# Suites --------------------------------------------------------------------------------
-
-
-def judge_trees(push: Push, own: Mapping[Tip, Sequence[CommitInfo]]) -> int:
+def judge_trees(push: Push, own: Own) -> int:
     """Run the suite and the proofs of each pushed tree, equal ones once, on one budget."""
     codes: list[int] = []
     budget: Budget | None = None

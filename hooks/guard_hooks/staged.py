@@ -27,6 +27,7 @@ from guard_hooks.folder import find_folder
 from guard_hooks.pre_commit import Staged
 
 STAGE = "pre-commit"
+NO_MESSAGE = parse_message("")
 
 
 def judge_staged(staged: Staged) -> int:
@@ -61,23 +62,28 @@ def with_tree(project: Project, tree: Tree) -> Project:
 
 def broken_rules(base: Project, new: Project, change: Change) -> list[Violation]:
     """Return what can be judged without a message; of a merge what it breaks by itself."""
-    if len(change.parents) < 2:
-        return rules_of(base, new, change)
-    found: list[list[Violation]] = []
+    if len(change.parents) > 1:
+        found = broken_by_merge(new, change)
+    else:
+        commit = JudgedCommit(base, new, change, NO_MESSAGE)
+        found = [*record_invalid.check(commit), *agent_without_case.check(commit)]
+    return [violation for violation in found if not violation.warning]
+
+
+def broken_by_merge(new: Project, change: Change) -> list[Violation]:
+    """Return what is wrong with a merge and with none of its parents, which are judged alone."""
+    records = record_invalid.invalid_records(new)
+    agents: list[Violation] | None = None
     for parent in parents_of(new, change):
         before = readable(parent.project)
-        if before is not None:
-            brought = change_of_trees(new.repo, before.tree, new.tree)
-            found.append(rules_of(before, new, brought))
-    first, *others = found or [[]]
-    return [violation for violation in first if all(violation in other for other in others)]
-
-
-def rules_of(base: Project, new: Project, change: Change) -> list[Violation]:
-    """Return the broken rules of one change, without those that only warn."""
-    commit = JudgedCommit(base, new, change, parse_message(""))
-    found = (*record_invalid.check(commit), *agent_without_case.check(commit))
-    return [violation for violation in found if not violation.warning]
+        if before is None:
+            continue
+        known = record_invalid.invalid_records(before)
+        records = [violation for violation in records if violation not in known]
+        brought = change_of_trees(new.repo, before.tree, new.tree)
+        here = list(agent_without_case.check(JudgedCommit(before, new, brought, NO_MESSAGE)))
+        agents = here if agents is None else [v for v in agents if v in here]
+    return [*records, *(agents or ())]
 
 
 def refuse_for_rules(
@@ -112,7 +118,7 @@ def tell_what_changed(
     base: Project, new: Project, change: Change, selection: Sequence[Selected]
 ) -> None:
     """Say at once, before any case runs, what is guarded of this commit."""
-    touched = JudgedCommit(base, new, change, parse_message("")).touched
+    touched = JudgedCommit(base, new, change, NO_MESSAGE).touched
     affected = f"{count(len(selection), 'case')} affected"
     if touched:
         noun = "agent" if len(touched) == 1 else "agents"

@@ -203,6 +203,36 @@ def test_clean_merge_of_good_work_passes(installed: Installed) -> None:
     assert "1 held when run now" in done.stderr
 
 
+def test_merge_is_not_asked_for_what_one_side_did(installed: Installed) -> None:
+    """The commit of that side was judged, or exempted, on its own."""
+    more = "  jump: {paths: [skills/jump/**], target: command, options: {argv: [cat]}}\n"
+    installed.git("checkout", "-qb", "side")
+    installed.bypass("feat: jump", {"guard.yaml": CONFIG + more})
+    installed.git("checkout", "-q", "main")
+    installed.bypass("docs: more", {"README.md": "more\n"})
+    done = installed.run("git", "merge", "--no-edit", "side")
+    assert done.returncode == 0, done.stderr
+
+
+def test_merge_is_asked_for_what_it_breaks_itself(installed: Installed) -> None:
+    """The record stands on one side; the other side moved its case to another agent."""
+    record = {
+        "agent": "talk",
+        "case": TALK_CASE,
+        "before": {"kind": "parent"},
+        "fails_on": ["reply_contains"],
+    }
+    records = {"schema": "guard.regressions.v1", "regressions": {"greets": record}}
+    installed.git("checkout", "-qb", "side")
+    installed.bypass("test: a record", {"regressions.json": json.dumps(records)})
+    installed.git("checkout", "-q", "main")
+    moved = {TALK_CASE: None, "evals/walk/greets.md": case("greets", "stop at red")}
+    installed.bypass("test: move it", moved)
+    done = installed.run("git", "merge", "--no-edit", "side")
+    assert done.returncode != 0
+    assert "(record-invalid)" in done.stderr
+
+
 def test_linked_worktree_has_the_same_hooks_and_memory(
     installed: Installed, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -381,6 +382,48 @@ def test_input_is_drained_before_any_exit(installed: Installed) -> None:
     line = f"(delete) {ZERO} refs/heads/branch-with-a-rather-long-name {'a' * 40}\n"
     done = installed.call_hook("pre-push", "up", "url", said=line * 4000)
     assert done.returncode == 0, done.stderr
+
+
+def test_two_thousand_refs(installed: Installed) -> None:
+    tip = installed.bypass("feat(talk): mean it", {TALK: BETTER_TALK})
+    made = "".join(f"create refs/heads/branch-with-a-long-name-{n} {tip}\n" for n in range(2000))
+    installed.git("update-ref", "--stdin", input=made)
+    said = pushed(installed, "refs/heads/branch*")
+    assert "and 1998 more at" in said
+    assert installed.trials("greets") == 2
+
+
+def test_interrupt_ends_the_trial_and_the_hook(repo: ScratchRepo, tmp_path: Path) -> None:
+    sleeping = '["sh", "-c", "exec sleep 4321"]'
+    config = CONFIG.replace("[cat, SKILL.md]", sleeping, 1)
+    installed = make_installed(repo, {**FILES, "guard.yaml": config})
+    tip = installed.git("rev-parse", "HEAD").strip()
+    hook = subprocess.Popen(
+        [installed.root / ".git/hooks/pre-push", "up", "url"],
+        cwd=installed.root,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        text=True,
+    )
+    assert hook.stdin is not None
+    assert hook.stderr is not None
+    hook.stdin.write(f"refs/heads/main {tip} refs/heads/main {ZERO}\n")
+    hook.stdin.close()
+    assert "2 cases" in hook.stderr.readline()
+    while not children_called("sleep 4321"):
+        assert hook.poll() is None
+    hook.send_signal(signal.SIGINT)
+    said = hook.stderr.read()
+    hook.stderr.close()
+    assert hook.wait(timeout=20) == 130
+    assert "guard: interrupted" in said
+    assert not children_called("sleep 4321")
+
+
+def children_called(command: str) -> bool:
+    listed = subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True, check=True)
+    return command in listed.stdout.splitlines()
 
 
 def test_earlier_hook_and_guard_both_judge(installed: Installed) -> None:
