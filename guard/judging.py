@@ -120,7 +120,7 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *fixing.notes,
         *case_weakened.pending(commit.base, commit.new, commit.change.paths),
         *agent_without_case.named(commit),
-        *trailer_problems(commit.message),
+        *_trailer_problems(commit),
     )
     violations = _weigh((*fixing.violations, *others), (commit.base, commit.new), today)
     return Judgement(violations, notes, fixing.exempt)
@@ -148,11 +148,21 @@ def _judge_fix(commit: JudgedCommit) -> Judgement:
     found = tuple(_once_for_each_agent(commit))
     if found:
         # A trailer that was meant to excuse it and can't is what its author wants to know.
-        problems = trailer_problems(commit.message)
+        problems = _trailer_problems(commit)
         found = (found[0]._replace(detail=(*problems, *found[0].detail)), *found[1:])
     if found and commit.is_deferred:
         return Judgement((), tuple(_deferred(commit, found)), exempt)
     return Judgement(found, tuple(_flags(commit)), exempt)
+
+
+def _trailer_problems(commit: JudgedCommit) -> tuple[str, ...]:
+    """Return a sentence for each trailer of ours that has no effect."""
+    named = commit.exemption.agents if commit.exemption else ()
+    unknown = [n for n in named if n not in commit.base.agents and n not in commit.new.agents]
+    return (
+        *trailer_problems(commit.message),
+        *(f"Guard-Exempt names {name}, and there is no such agent" for name in unknown),
+    )
 
 
 def _nothing_changed(commit: JudgedCommit) -> tuple[str, ...]:

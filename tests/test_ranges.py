@@ -194,6 +194,15 @@ def test_a_repository_without_guard_yaml_has_nothing_to_say(repo: ScratchRepo) -
         assert Range(repo, opened).judge() == Judgement()
 
 
+def test_a_revert_that_met_no_hook_is_a_deletion(span: Range) -> None:
+    span.repo.commit(FIX_MESSAGE, FIX)
+    span.repo.git("branch", "-f", "base")
+    span.repo.git("revert", "--no-edit", "HEAD")
+    subject = f'Revert "{FIX_MESSAGE}"'
+    rules = ("case-weakened", "agent-without-case")
+    assert span.rules("base") == [(rule, subject) for rule in rules]
+
+
 def test_by_range_a_later_commit_may_bring_what_is_missing(span: Range) -> None:
     span.repo.commit("chore: range", {"guard.yaml": GUARD_YAML + "fix: {unit: range}\n"})
     span.repo.git("branch", "-f", "base")

@@ -315,6 +315,64 @@ def test_a_commit_in_a_rebase_is_judged(hooked: HookedRepo) -> None:
     assert "(fix-needs-case)" in done.stderr
 
 
+def test_a_cherry_pick_that_drops_the_case(hooked: HookedRepo) -> None:
+    hooked.git("checkout", "-q", "-b", "topic")
+    hooked.commit(FIX_MESSAGE, {**FIX})
+    hooked.git("checkout", "-q", "main")
+    hooked.commit("docs: other words", {SKILL: SKILL_TEXT + "Other words.\n"})
+    assert hooked.run("git", "cherry-pick", "topic").returncode == 1
+    hooked.write({SKILL: FIXED_SKILL})
+    hooked.git("rm", "-qf", "--cached", CASE, RECORDS)
+    hooked.git("add", SKILL)
+    done = hooked.run("git", "cherry-pick", "--continue", env={"GIT_EDITOR": ":"})
+    assert done.returncode != 0
+    assert "(fix-needs-case)" in done.stderr
+    assert f"{CASE} exists but is not staged" in done.stderr
+
+
+def test_a_squashed_merge_that_holds_a_fix_warns(hooked: HookedRepo) -> None:
+    hooked.git("checkout", "-q", "-b", "topic")
+    hooked.commit(FIX_MESSAGE, {SKILL: FIXED_SKILL}, "--no-verify")
+    hooked.git("checkout", "-q", "main")
+    hooked.git("merge", "--quiet", "--squash", "topic")
+    said = hooked.accept("--no-edit")
+    assert "this squash holds a fix" in said
+    assert "(near-miss-header)" in said
+
+
+def test_a_revert_of_a_fix_keeps_its_record(hooked: HookedRepo) -> None:
+    hooked.commit(FIX_MESSAGE, {**FIX})
+    # `git revert` alone doesn't call the hook; the range check meets it.
+    hooked.git("revert", "--no-commit", "HEAD")
+    assert "record eur-taxi is deleted" in hooked.refuse("--no-edit")
+
+
+def test_the_user_s_own_settings_of_diff_change_nothing(hooked: HookedRepo) -> None:
+    for name, value in {
+        "diff.relative": "true",
+        "diff.noprefix": "true",
+        "diff.external": "sh -c 'echo EXT'",
+        "diff.renames": "copies",
+        "color.ui": "always",
+        "core.quotePath": "false",
+        "submodule.recurse": "true",
+    }.items():
+        hooked.git("config", name, value)
+    hooked.stage({SKILL: FIXED_SKILL})
+    below = hooked.root / "evals"
+    below.mkdir()
+    hooked.refuse("-m", FIX_MESSAGE, cwd=below)
+
+
+def test_a_client_with_buttons(hooked: HookedRepo) -> None:
+    hooked.stage({SKILL: FIXED_SKILL})
+    home, config = os.environ["HOME"], os.environ["GIT_CONFIG_GLOBAL"]
+    bare = ["env", "-i", f"PATH={os.defpath}", f"HOME={home}", f"GIT_CONFIG_GLOBAL={config}"]
+    done = hooked.run(*bare, "git", "commit", "-q", "-F", "-", input=FIX_MESSAGE)
+    assert done.returncode == 1
+    assert "guard: refused: " in done.stderr
+
+
 def test_a_separate_git_directory(repo: ScratchRepo, tmp_path: Path) -> None:
     hooked = HookedRepo(repo.root)
     hooked.commit("feat: base", BASE)

@@ -181,6 +181,11 @@ def test_other_exemptions_excuse_nothing(bench: Bench, trailer: str) -> None:
     assert judgement.exempt == ()
 
 
+def test_an_exemption_of_an_unknown_agent_is_named(bench: Bench) -> None:
+    (violation,) = bench.judge(FIX_IT, "fix: x\n\nGuard-Exempt: expnse -- it goes away").blocking
+    assert violation.detail == ("Guard-Exempt names expnse, and there is no such agent",)
+
+
 @pytest.mark.parametrize("header", ["fixup! fix: a", "squash! fix: a", "amend! fix: a"])
 def test_an_autosquash_commit_is_noted_and_later_judged(bench: Bench, header: str) -> None:
     judgement = bench.judge(FIX_IT, header)
