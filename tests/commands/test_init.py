@@ -21,6 +21,7 @@ from tests.conftest import ScratchRepo
 
 CONFIG = ".pre-commit-config.yaml"
 WORKFLOW = ".github/workflows/guard.yml"
+PRE_COMMIT = Path(sys.executable).with_name("pre-commit")
 CASE = "---\nid: {id}\nutterance: hi\nexpected: {{no_changes: true}}\n---\nWhy.\n"
 
 
@@ -242,6 +243,22 @@ def test_with_yes_it_asks_nothing_on_a_terminal(repo: ScratchRepo) -> None:
     assert code == 0
     assert "[Y/n]" not in shown
     assert (repo.root / "guard.yaml").exists()
+
+
+@pytest.mark.skipif(not PRE_COMMIT.exists(), reason="pre-commit: the dev extra")
+def test_the_framework_runs_what_was_written(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{PRE_COMMIT.parent}{os.pathsep}{os.environ['PATH']}")
+    repo.commit("feat: begin", {"skills/ü a/SKILL.md": "Read the file.\n"})
+    assert "mode: block" in init(repo).out
+    assert repo.run("pre-commit", "install").returncode == 0
+    repo.commit("ci: guard")
+    repo.write({"skills/ü a/SKILL.md": "Ask before you read.\n"})
+    refused = repo.run("git", "commit", "--all", "-m", "fix: ask first")
+    assert refused.returncode != 0
+    assert "fix-needs-case" in refused.stdout + refused.stderr
+    assert repo.run("git", "commit", "--all", "-m", "feat: ask first").returncode == 0
 
 
 def on_terminal(repo: ScratchRepo, answer: str, *arguments: str) -> tuple[int, str]:
