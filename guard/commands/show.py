@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.errors import ExitCode, UsageError
-from guard.model import TrialResult
-from guard.output import out
+from guard.errors import ExitCode, GuardError, UsageError
+from guard.model import Case, TrialResult
+from guard.output import out, warn
 from guard.session import Session
 from guard.show import show_trial
 
@@ -32,23 +32,33 @@ def show(*, trial: str, disabled: frozenset[str]) -> int:
         if not kept:
             raise UsageError(f"no trial of {trial} is kept", f"guard run {name}")
         chosen = _chosen(trial, kept, number)
-        case = session.project().cases.get(name)
+        case = _find_case(session, name)
     for one in chosen:
         out(show_trial(one, case))
     return ExitCode.OK
 
 
-def _parse(trial: str, wanted: str) -> tuple[str, int]:
+def _find_case(session: Session, name: str) -> Case | None:
+    """Return the case as it stands now; what can't be read hides no trial."""
+    try:
+        return session.project().cases.get(name)
+    except GuardError as error:
+        warn(f"what it was asked can't be shown: {error.message}")
+        return None
+
+
+def _parse(trial: str, wanted: str) -> tuple[str, int | None]:
     side, dash, number = wanted.rpartition("-")
     if not wanted:
-        return "", 0
-    if side not in ("", "before", "after") or (dash and not side) or not number.isdigit():
+        return "", None
+    counts = number.isascii() and number.isdigit()
+    if side not in ("", "before", "after") or (dash and not side) or not counts:
         raise UsageError(f"{trial}: takes CASE, CASE#2, CASE#before-1 or CASE#after-1")
     return side, int(number)
 
 
-def _chosen(trial: str, kept: tuple[TrialResult, ...], number: int) -> list[TrialResult]:
-    found = [one for one in kept if number in (0, one.number)]
+def _chosen(trial: str, kept: tuple[TrialResult, ...], number: int | None) -> list[TrialResult]:
+    found = [one for one in kept if number in (None, one.number)]
     if not found:
         numbers = ", ".join(str(one.number) for one in kept)
         raise UsageError(f"{trial}: there is no such trial; kept are {numbers}")

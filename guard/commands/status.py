@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard.commands.options import add_at_option
 from guard.engine import Engine
 from guard.errors import ExitCode
-from guard.model import Case
-from guard.output import mark_of, out, printable
+from guard.ground import Ground
+from guard.model import FAIL, PASS, XFAIL, XPASS
+from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
 from guard.records import Receipt
 from guard.regressions import Record
@@ -30,28 +32,57 @@ def status(*, at: str = "worktree", disabled: frozenset[str]) -> int:
     """Show, for each case and record, whether there is evidence for the tree under test."""
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
-        verdicts = session.store.last_verdicts()
-        engine = Engine(project)
-        owed = 0
-        for name in sorted(project.cases):
-            case = project.cases[name]
-            receipt = engine.receipt_for(case, engine.receipt_key(case))
-            owed += receipt is None
-            out(_case_line(case, receipt, verdicts.get(name)))
+        found = list(_standings(project, session.store.last_verdicts()))
+        for standing in found:
+            out(standing.line)
         pending = [r for r in project.records.values() if not r.retired and not _known(project, r)]
         for record in project.records.values():
             out(_record_line(record, record in pending))
-        out(_sentence(project, owed, len(pending)))
+        out(_sentence(found, len(pending)))
     return ExitCode.OK
 
 
-def _case_line(case: Case, receipt: Receipt | None, last: str | None) -> str:
-    name = printable(case.id)
-    if receipt is not None:
-        when = receipt.date[:16].replace("T", " ")
-        return f"{mark_of('PASS')} {name}  {receipt.passed} of {receipt.trials}, {when} UTC"
-    before = f"; last verdict {last}, on other files" if last else ""
-    return f"{mark_of('OWED')} {name}  owed: not run on these files{before}"
+class Standing(NamedTuple):
+    """What the store says of one case on the tree under test."""
+
+    case: str
+    line: str
+    owed: bool = False
+    broken: bool = False
+
+
+def _standings(project: Project, verdicts: Mapping[str, str]) -> Iterator[Standing]:
+    engine, ground = Engine(project), Ground(project)
+    for name, case in sorted(project.cases.items()):
+        key = engine.receipt_key(case)
+        receipt = engine.receipt_for(case, key)
+        shown = printable(name)
+        if receipt is not None:
+            yield Standing(name, f"{mark_of('PASS')} {shown}  {_counted(receipt)}")
+        elif said := ground.find_broken(case):
+            line = f"{mark_of('STALE')} {shown}  STALE: needs review: {printable(said)}"
+            yield Standing(name, line, owed=True)
+        else:
+            yield _without_receipt(name, project.store.find_receipt(key), verdicts.get(name))
+
+
+def _without_receipt(name: str, latest: Receipt | None, last: str | None) -> Standing:
+    shown = printable(name)
+    if latest is None:
+        before = f"; last verdict {last}, on other files" if last else ""
+        line = f"{mark_of('OWED')} {shown}  owed: not run on these files{before}"
+        return Standing(name, line, owed=True)
+    if latest.verdict in (PASS, XFAIL):
+        line = f"{mark_of('OWED')} {shown}  owed: its receipt is too old, {_counted(latest)}"
+        return Standing(name, line, owed=True)
+    line = f"{mark_of(latest.verdict)} {shown}  {latest.verdict}: {_counted(latest)}"
+    broken = latest.verdict in (FAIL, XPASS)
+    return Standing(name, line, owed=not broken, broken=broken)
+
+
+def _counted(receipt: Receipt) -> str:
+    when = receipt.date[:16].replace("T", " ")
+    return f"{receipt.passed} of {receipt.trials}, {when} UTC"
 
 
 def _known(project: Project, record: Record) -> bool:
@@ -68,15 +99,18 @@ def _record_line(record: Record, pending: bool) -> str:
     return f"{mark_of('PROVEN')} {record.id}  proven on {(record.proof or {}).get('date')}"
 
 
-def _sentence(project: Project, owed: int, pending: int) -> str:
-    cases = count(len(project.cases), "case")
-    if not project.cases:
+def _sentence(found: Sequence[Standing], pending: int) -> str:
+    if not found:
         return "there is no case yet: guard new-case ID --agent AGENT"
-    if not owed and not pending:
-        return f"{cases}: all have evidence for these files"
-    parts = []
+    cases, owed = count(len(found), "case"), sum(standing.owed for standing in found)
+    broken = [standing.case for standing in found if standing.broken]
+    parts: list[str] = []
+    if broken:
+        verb = "doesn't hold" if len(broken) == 1 else "don't hold"
+        parts.append(f"{len(broken)} of {cases} {verb}: guard show {shell_path(broken[0])}")
     if owed:
-        parts.append(f"{owed} of {cases} have no evidence for these files: guard run --owed")
+        verb = "has" if owed == 1 else "have"
+        parts.append(f"{owed} of {cases} {verb} no evidence for these files: guard run --owed")
     if pending:
         parts.append(f"{count(pending, 'proof')} pending: guard verify")
-    return "; ".join(parts)
+    return "; ".join(parts) or f"{cases}: all have evidence for these files"
