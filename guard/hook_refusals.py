@@ -74,7 +74,8 @@ def _payments(run: HookRun, at: str, *, owed: bool) -> Iterator[str]:
         commands.append(f"guard run --owed{at}    ({told})")
     proofs = [shell_path(proof.id) for proof in run.standing.proofs_that(*wanted)]
     if proofs:
-        commands.append(f"guard verify {' '.join(proofs[:3])}{at}")
+        elsewhere = f"    # with {at.split()[-1]} checked out" if at else ""
+        commands.append(f"guard verify {' '.join(proofs[:3])}{elsewhere}")
     for number, command in enumerate(commands):
         yield f"  {'' if number else 'do':<8} {command}"
 

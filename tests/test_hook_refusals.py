@@ -56,7 +56,7 @@ def test_push_of_another_tree_names_it() -> None:
     run = run_of(case("a", model.OWED, "not started"), proofs=(proof("a", model.PENDING),))
     said = push_text(run, at_push("block"), "other at a1b2c3d", " --at a1b2c3d")
     assert "guard run --owed --at a1b2c3d" in said
-    assert "guard verify a --at a1b2c3d" in said
+    assert "guard verify a    # with a1b2c3d checked out" in said
     assert "1 case and 1 regression have no evidence" in said
 
 
