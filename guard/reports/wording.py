@@ -37,7 +37,11 @@ def interval(case: CaseResult) -> str:
     """Return the Wilson interval in whole percents; empty where nothing was graded."""
     if not case.graded_count:
         return ""
-    low, high = wilson(case.passed, case.graded_count)
+    return _percents(case.passed, case.graded_count)
+
+
+def _percents(passed: int, trials: int) -> str:
+    low, high = wilson(passed, trials)
     return f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
@@ -58,9 +62,12 @@ def each_took(case: CaseResult) -> str:
 
 
 def proof_sides(proof: ProofResult) -> str:
-    """Return both rates and the p-value: ``before 0 of 3   after 10 of 10   p = 0.003``."""
+    """Return both rates with their intervals, and the p-value.
+
+    As in ``before 0 of 3 (0 to 56 %)   after 10 of 10 (72 to 100 %)   p = 0.003``.
+    """
     told = [
-        f"{name} {side.passed} of {side.trials}"
+        f"{name} {side.passed} of {side.trials} ({_percents(side.passed, side.trials)})"
         for name, side in (("before", proof.before), ("after", proof.after))
         if side is not None
     ]

@@ -16,9 +16,9 @@ guard run: the working tree at a1b2c3d (main), by claude 2.1, sonnet
 ? olga OWED: not started
 ✓ marcus PASS: 10 of 10 passed (72 to 100 %), by the receipt of 2026-07-12
 ✓ eur-taxi PROVEN (pinned): fails without the fix (no_changes), passes with it
-  before 0 of 3   after 10 of 10   p = 0.003
+  before 0 of 3 (0 to 56 %)   after 10 of 10 (72 to 100 %)   p = 0.003
 ✗ old-bug VACUOUS
-  before 3 of 3
+  before 3 of 3 (44 to 100 %)
   do  guard capture expense
 ✗ fix-needs-case [a1b2c3d fix: taxi]: this fix changes skill expense and brings no case
   evals/x.md exists but is not staged

@@ -28,7 +28,7 @@ def test_sides(p: float, said: str) -> None:
     assert wording.proof_sides(PROVEN._replace(p_value=p)).endswith(said)
     assert wording.proof_sides(ProofResult("r", "a", "c", "PENDING")) == ""
     only = ProofResult("r", "a", "c", "VACUOUS", before=Side(3, 3))
-    assert wording.proof_sides(only) == "before 3 of 3"
+    assert wording.proof_sides(only) == "before 3 of 3 (44 to 100 %)"
 
 
 @pytest.mark.parametrize(
