@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from guard.change import diff_trees
+from guard.change import DiffEntry, diff_trees
 from guard.errors import UnreadableError
 from guard.git import text_of
 from guard.globs import Matcher
-from guard.origin import History, Origin
+from guard.origin import History, Origin, commit_header
 from guard.past_agent import PastAgent, agent_in, find_lacking, record_agent, relocated
 from guard.project import Project
 from guard.regressions import Record
@@ -39,6 +39,20 @@ class Rung(NamedTuple):
     """Whether the origin changed the agent at all."""
 
 
+class EditedTree(Tree):
+    """A tree that differs little from one whose entries are known: they aren't listed again."""
+
+    def __init__(self, base: Tree, oid: str, changed: Sequence[DiffEntry]) -> None:
+        super().__init__(base.repo, oid)
+        entries = dict(base.entries())
+        for entry in changed:
+            if entry.new is None:
+                del entries[entry.path]
+            else:
+                entries[entry.path] = entry.new
+        self._entries = entries
+
+
 class BrokenStates:
     """Rebuilds the broken states of one project's records."""
 
@@ -49,6 +63,11 @@ class BrokenStates:
         self.scratch = scratch
         self._past: dict[tuple[str, tuple[str, ...]], PastAgent | None] = {}
         self._found: dict[tuple[str, int], tuple[History, Origin, bool]] = {}
+        # Records share commits, and a commit's trees are listed and compared once.
+        self._trees = {project.tree.oid: project.tree}
+        self._diffs: dict[tuple[str, str], tuple[DiffEntry, ...]] = {}
+        self._laid: dict[tuple[str, str, str], Rung] = {}
+        self._agents: dict[str, PastAgent] = {}
 
     def rungs(self, record: Record) -> Iterator[Rung]:
         """Yield the rungs, each built when it is asked for.
@@ -78,7 +97,7 @@ class BrokenStates:
                 f"{rev} is not here, which {record.id} names as its state before the fix",
                 f"git fetch origin {rev}",
             )
-        return self._pinned("revision", record, Tree(self.project.repo, oid), None)
+        return self._pinned("revision", record, self._tree(oid), None)
 
     # Kind parent -----------------------------------------------------------------------
 
@@ -125,21 +144,23 @@ class BrokenStates:
         """Tell whether a commit, or what isn't committed yet, changes the agent's own paths."""
         fixed, before = self._fixed(origin), self._tree_of(origin.parent)
         owns = self._owned_around(record, fixed, before)
-        changed = diff_trees(self.project.repo, before, fixed)
-        return any(owns(entry.path) for entry in changed)
+        return any(owns(entry.path) for entry in self._diff(before, fixed))
 
     def _fixed(self, origin: Origin) -> Tree:
         return self._tree_of(origin.commit) if origin.commit else self.project.tree
 
     def _tree_of(self, commit: str) -> Tree:
         repo = self.project.repo
-        oid = repo.resolve(f"{commit}^{{tree}}") if commit else repo.empty_tree
-        if oid is None:
-            raise UnreadableError(
-                f"commit {commit[:12]}, the state before the fix, is not here: a shallow clone",
-                "git fetch --unshallow",
-            )
-        return Tree(repo, oid)
+        return self._tree(commit_header(repo, commit, "tree") if commit else repo.empty_tree)
+
+    def _tree(self, oid: str) -> Tree:
+        return self._trees.setdefault(oid, Tree(self.project.repo, oid))
+
+    def _diff(self, old: Tree, new: Tree) -> tuple[DiffEntry, ...]:
+        key = (old.oid, new.oid)
+        if key not in self._diffs:
+            self._diffs[key] = diff_trees(self.project.repo, old, new)
+        return self._diffs[key]
 
     # Rungs -----------------------------------------------------------------------------
 
@@ -147,9 +168,7 @@ class BrokenStates:
         today, fixed = self.project.tree, self._fixed(origin)
         owns = self._owned_around(record, fixed, before)
         taken_back = {
-            entry.path: entry.old
-            for entry in diff_trees(self.project.repo, before, fixed)
-            if owns(entry.path)
+            entry.path: entry.old for entry in self._diff(before, fixed) if owns(entry.path)
         }
         if not taken_back:
             reason = "the commit of the record changes nothing of the agent"
@@ -160,30 +179,38 @@ class BrokenStates:
         merged = self.scratch.merge_trees(fixed.oid, today.oid, without)
         if merged is None:
             return Rung("live", reason="the agent's text has changed since where the fix is")
-        return self._checked("live", record, Tree(self.project.repo, merged))
+        return self._checked("live", record, merged)
 
     def _pinned(self, state: str, record: Record, before: Tree, origin: Origin | None) -> Rung:
         now = self._now(record)
-        then = self._then(record, before, self._fixed(origin) if origin else None)
+        fixed = self._fixed(origin) if origin else None
+        key = (before.oid, fixed.oid if fixed else "", record.agent)
+        if key not in self._laid:
+            then = self._then(record, before, fixed)
+            self._laid[key] = self._checked(state, record, self._laid_over(then, now))
+        return self._laid[key]._replace(state=state)
+
+    def _laid_over(self, then: PastAgent, now: PastAgent) -> str:
+        """Return today's tree with what the agent owned then in place of what it owns now."""
         today, placed = now.own_entries(), relocated(self.scratch, then, now)
         edits = {
             path: placed.get(path)
             for path in (*today, *placed)
             if placed.get(path) != today.get(path)
         }
-        tree = self.scratch.edit_tree(self.project.tree.oid, edits)
-        return self._checked(state, record, Tree(self.project.repo, tree))
+        return self.scratch.edit_tree(self.project.tree.oid, edits)
 
-    def _checked(self, state: str, record: Record, tree: Tree) -> Rung:
+    def _checked(self, state: str, record: Record, oid: str) -> Rung:
         """Void a rung that reaches outside the agent, or in which there is no agent."""
         now = self._now(record)
-        changed = diff_trees(self.project.repo, self.project.tree, tree)
+        changed = diff_trees(self.project.repo, now.tree, Tree(self.project.repo, oid))
         if not changed:
             reason = "the agent is the same before the fix and today"
             return Rung(state, reason=reason, same=True)
         outside = next((entry.path for entry in changed if not now.owns(entry.path)), None)
         if outside is not None:
             return Rung(state, reason=f"it would change {text_of(outside)}, which is not its own")
+        tree = EditedTree(now.tree, oid, changed)
         own = {path: entry for path, entry in tree.entries().items() if now.owns(path)}
         lacking = find_lacking(own, now)
         return Rung(state, reason=lacking) if lacking else Rung(state, tree)
@@ -191,8 +218,11 @@ class BrokenStates:
     # The agent, today and then ---------------------------------------------------------
 
     def _now(self, record: Record) -> PastAgent:
-        agent = self.project.agents[record.agent]
-        return PastAgent(agent, self.project.own_paths(agent), self.project.tree)
+        if record.agent not in self._agents:
+            agent = self.project.agents[record.agent]
+            owns = self.project.own_paths(agent)
+            self._agents[record.agent] = PastAgent(agent, owns, self.project.tree)
+        return self._agents[record.agent]
 
     def _then(self, record: Record, before: Tree, fixed: Tree | None) -> PastAgent:
         """Return the agent before the fix: as that tree declares it, else as the next one does."""

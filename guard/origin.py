@@ -114,7 +114,7 @@ class History:
         for commit in self._walked["origins"].get(record, ()):
             if commit in self.shallow:
                 raise _cut_off(commit)
-            yield Origin(commit, first_parent(self.repo, commit))
+            yield Origin(commit, commit_header(self.repo, commit, "parent"))
 
     def before_branch(self, origin: Origin) -> str:
         """Return the commit before the whole branch that brought the origin; empty for none.
@@ -156,14 +156,19 @@ class History:
         return ""
 
 
-def first_parent(repo: Repo, commit: str) -> str:
-    """Return the real first parent of a commit, whatever a walk showed; empty for a root."""
+def commit_header(repo: Repo, commit: str, name: str) -> str:
+    """Return the first value of a commit's header: its ``tree``, its first ``parent``.
+
+    Read from the commit itself, whatever a walk showed; empty where the header has none.
+    """
     item = repo.objects.read(commit)
-    if item is None:
-        raise UnreadableError(f"commit {commit[:12]} is missing", "git fetch --unshallow")
-    header = item.data.partition(b"\n\n")[0]
-    lines = (line for line in header.splitlines() if line.startswith(b"parent "))
-    return next(lines, b"parent ").split(b" ", 1)[1].decode()
+    if item is None or item.kind != "commit":
+        raise UnreadableError(
+            f"commit {commit[:12]} is not here: a shallow clone", "git fetch --unshallow"
+        )
+    start = name.encode() + b" "
+    lines = item.data.partition(b"\n\n")[0].splitlines()
+    return next((line[len(start) :].decode() for line in lines if line.startswith(start)), "")
 
 
 def _cut_off(commit: str) -> UnreadableError:

@@ -29,7 +29,10 @@ class PastAgent(NamedTuple):
 
     def own_entries(self) -> dict[bytes, Entry]:
         """Return the agent's own paths with their entries."""
-        return {path: entry for path, entry in self.tree.entries().items() if self.owns(path)}
+        prefixes = {literal_prefix(glob) for glob in self.agent.paths}
+        folders = [b""] if "" in prefixes else [bytes_of(prefix) for prefix in sorted(prefixes)]
+        listed = [self.tree.below(folder) for folder in folders]
+        return {p: entry for below in listed for p, entry in below.items() if self.owns(p)}
 
 
 def agent_in(project: Project, tree: Tree, names: Iterable[str]) -> PastAgent | None:
