@@ -38,10 +38,10 @@ def test_a_fix_that_changes_nothing_is_noted(bench: Bench) -> None:
 
 
 def test_wrong_files_of_the_new_tree_are_an_error(bench: Bench) -> None:
-    with pytest.raises(ConfigError, match="guard.yaml:2"):
+    with pytest.raises(ConfigError, match=r"guard\.yaml:2"):
         bench.judge(BROKEN, "chore: x")
     bench.repo.git("reset", "--hard", "--quiet")
-    with pytest.raises(ConfigError, match="regressions.json"):
+    with pytest.raises(ConfigError, match=r"regressions\.json"):
         bench.judge({RECORDS: "{"}, "chore: x")
 
 
