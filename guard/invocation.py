@@ -9,8 +9,10 @@ import sys
 from functools import cache
 
 from guard.cli import COMMANDS
+from guard.output import shell_path
 
-_COMMAND = re.compile(rf"(?<![\w./-])guard (?=(?:{'|'.join(COMMANDS)})\b)")
+#: Where a command of ours may begin; elsewhere it is part of what somebody said.
+_COMMAND = rf"(?m)((?:^|  |`|next: |: ))guard (?=(?:{'|'.join(COMMANDS)})\b(?!:))"
 
 
 def pasteable(text: str) -> str:
@@ -18,7 +20,7 @@ def pasteable(text: str) -> str:
     if "guard " not in text:
         return text
     name = guard_command()
-    return text if name == "guard" else _COMMAND.sub(lambda _: f"{name} ", text)
+    return text if name == "guard" else re.sub(_COMMAND, lambda found: f"{found[1]}{name} ", text)
 
 
 @cache
@@ -34,5 +36,6 @@ def guard_command() -> str:
     if shutil.which("guard", path=os.pathsep.join(folders)):
         return "guard"
     script = os.path.join(own, "guard")
-    found = script if os.path.exists(script) else f"{sys.executable} -m guard"
-    return found if " " not in script else f"'{script}'"
+    if os.path.exists(script):
+        return shell_path(script)
+    return f"{shell_path(sys.executable)} -m guard"

@@ -44,7 +44,7 @@ def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
     """Yield the commands that mend the commit where it stands."""
     commit = violation.commit.split(" ", 1)[0]
     if violation.rule == "fix-needs-case":
-        yield f"guard new-case ID --agent {violation.agent}"
+        yield f"guard new-case ID --agent {shell_path(violation.agent)}"
     if violation.rule in ("fix-needs-case", "fix-needs-record"):
         yield f"guard prove ID --before {commit}^"
         yield f"git add {_to_add(violation, tip)}"

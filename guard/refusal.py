@@ -108,7 +108,7 @@ def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> It
 def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
     case = _case_id(violation, left, refused)
     if violation.rule == "fix-needs-case" and not left:
-        yield f"guard new-case ID --agent {violation.agent}"
+        yield f"guard new-case ID --agent {shell_path(violation.agent)}"
     if violation.rule == "fix-needs-case" or not left:
         yield f"guard prove {case}"
     force = "-f " if any(it.ignored for it in left) else ""

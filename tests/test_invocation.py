@@ -26,6 +26,9 @@ def test_the_whole_path_where_it_doesnt(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert pasteable("guard run --owed, then git push") == f"{own} run --owed, then git push"
     assert pasteable("guard: refused; a guard is a word") == "guard: refused; a guard is a word"
     assert pasteable("/x/guard run") == "/x/guard run"
+    assert pasteable('it says "guard prove x"') == 'it says "guard prove x"'
+    assert pasteable("guard run: the working tree") == "guard run: the working tree"
+    assert pasteable("! x\n  do  guard prove x") == f"! x\n  do  {own} prove x"
 
 
 def test_a_framework_s_own_environment_is_not_the_user_s_shell(

@@ -11,6 +11,7 @@ from typing import Final
 
 from guard.globs import compile_globs
 from guard.model import Agent, Violation
+from guard.output import shell_path
 from guard.project import Project
 from guard.rules.commit import JudgedCommit, read_cases
 
@@ -33,7 +34,7 @@ def named(commit: JudgedCommit) -> list[str]:
     added = [name for name in commit.new.agents if name not in commit.base.agents]
     asked = _in_question(commit) if added else []
     return [
-        f"agent {name} has no case yet: guard new-case ID --agent {name}"
+        f"agent {name} has no case yet: guard new-case ID --agent {shell_path(name)}"
         for name in added
         if name not in asked and not has_case(commit.new, name)
     ]
@@ -55,7 +56,7 @@ def _violation(agent: Agent, what: str) -> Violation:
         message=f"{what} agent {agent.name}",
         agent=agent.name,
         paths=agent.paths,
-        hint=(f"guard new-case ID --agent {agent.name}",),
+        hint=(f"guard new-case ID --agent {shell_path(agent.name)}",),
     )
 
 
