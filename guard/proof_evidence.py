@@ -87,15 +87,10 @@ class Half:
                 yield found
 
     def _interrupted(self) -> tuple[TrialResult, ...]:
-        """Return the trials of a run that never came to a verdict on this side."""
+        """Return the trials of a run that was stopped before it came to a verdict here."""
         store = self.engine.project.store
         trials = store.resumable_trials(self.case.id, self.key, side=self.side)
-        judged = store.find_receipt(self.key) if self.side == AFTER else store.find_red(self.key)
-        if judged and trials:
-            ids = {trial.get("trial_id") for trial in judged.evidence.get("trials", ())}
-            if trials[0].trial_id in ids:
-                return ()
-        return _graded_start(trials)
+        return _graded_start(trials) if self.judge(trials) == OPEN else ()
 
     # What is run -----------------------------------------------------------------------
 

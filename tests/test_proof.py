@@ -317,6 +317,75 @@ def test_more_trials_are_told_and_decide_nothing(repo: ScratchRepo) -> None:
     assert (result.verdict, result.before, result.after) == ("PROVEN", Side(0, 6), Side(6, 6))
 
 
+def test_kept_trials_count_towards_those_asked_for(repo: ScratchRepo) -> None:
+    repo.commit("start", BASE)
+    repo.commit("fix: taxi", fix())
+    prove(repo.root)
+    found = prove(repo.root, limits=Limits(jobs=2, trials=3))
+    assert (found.one.before, found.one.after) == (Side(0, 3), Side(3, 3))
+    assert len(found.ran) == 2
+
+
+MODEL = """\
+import pathlib
+from guard.plugin import Observation, Target, hookimpl
+
+def run(trial):
+    text = pathlib.Path(trial.workspace, "skills/clerk/SKILL.md").read_text()
+    reply = "Which currency?" if "Ask which" in text else "Booked."
+    return Observation(reply=reply, {observed})
+
+@hookimpl
+def guard_targets():
+    return [Target("model", run, "a model", {declared})]
+"""
+
+
+def with_model(observed: str, declared: str = "") -> dict[str, str]:
+    config = CONFIG.replace("target: command", "target: model").replace(
+        '    options: {argv: [python3, clerk.py, "{utterance}"], deterministic: true}\n', ""
+    )
+    plugin = MODEL.replace("{observed}", observed).replace("{declared}", declared)
+    listed = config.replace("version: 1\n", "version: 1\nplugins: [evals/model.py]\n")
+    return {**BASE, "guard.yaml": listed, "evals/model.py": plugin}
+
+
+def test_a_target_that_tells_what_it_loaded_is_controlled(repo: ScratchRepo) -> None:
+    repo.commit("start", with_model("loaded=True"))
+    repo.commit("fix: taxi", fix())
+    found = prove(repo.root)
+    assert (found.one.verdict, found.not_established) == ("PROVEN", ())
+
+
+def test_an_agent_that_was_not_loaded_proves_nothing(repo: ScratchRepo) -> None:
+    repo.commit("start", with_model("loaded=False"))
+    repo.commit("fix: taxi", fix())
+    result = prove(repo.root).one
+    assert result.verdict == "INCONCLUSIVE"
+    assert "agent_not_loaded" in result.reason
+
+
+def test_the_same_response_twice_proves_nothing(repo: ScratchRepo) -> None:
+    repo.commit("start", with_model("response_ids=('msg_1',)"))
+    repo.commit("fix: taxi", fix())
+    result = prove(repo.root).one
+    assert result.verdict == "INCONCLUSIVE"
+    assert "the same response id" in result.reason
+
+
+def test_what_ran_against_a_stand_in_is_not_kept(repo: ScratchRepo) -> None:
+    repo.commit("start", with_model("loaded=True", "live=False"))
+    repo.commit("fix: taxi", fix())
+    assert len(prove(repo.root).ran) == len(prove(repo.root).ran) == 7
+
+
+def test_a_case_that_is_blocked_is_pending(repo: ScratchRepo) -> None:
+    repo.commit("start", BASE)
+    more = 'blocked_when_stdout_contains: ["4600"]\n'
+    repo.commit("fix: taxi", fix(**{CASE_PATH: case(more=more)}))
+    assert prove(repo.root).one.verdict == "PENDING"
+
+
 def test_a_vacuous_case_stops_its_fixed_side(repo: ScratchRepo) -> None:
     repo.commit("start", {**BASE, "guard.yaml": NOT_DETERMINISTIC})
     seen = case("{no_changes: true}")
