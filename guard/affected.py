@@ -8,9 +8,10 @@ from typing import NamedTuple
 from guard.change import Change
 from guard.errors import UsageError
 from guard.git import bytes_of
-from guard.globs import Matcher, compile_globs
+from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case
-from guard.project import Project, literal, named_in_repo
+from guard.project import Project
+from guard.references import named_in_repo
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 

@@ -82,6 +82,11 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def literal(path: str) -> str:
+    """Return a glob that matches just this path and what is below it."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
+
+
 def literal_prefix(glob: str) -> str:
     """Return the deepest folder (or the name itself) that holds all that the glob matches."""
     text = glob.removeprefix("./").rstrip("/")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from guard.globs import Matcher, compile_globs
+from guard.globs import Matcher, compile_globs, literal
 from guard.model import Agent
-from guard.project import Project, literal, named_in_repo
+from guard.project import Project
+from guard.references import named_in_repo
 
 
 def hidden_from_target(project: Project, agent: Agent) -> Matcher:

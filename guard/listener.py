@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from types import TracebackType
 
-from guard.errors import GuardError
 from guard.failures import report_error
 from guard.model import TrialResult
 from guard.progress import progress
@@ -18,18 +17,13 @@ class TrialListener:
     def __init__(self, project: Project, cases: int) -> None:
         self._plugins = project.plugins_with("guard_trial_finished")
         self._bar = progress(cases, sys.stderr.isatty())
-        self._failed = False
+        self._broken: set[str] = set()
 
     def __call__(self, result: TrialResult) -> None:
         self._shown.advance(f"{result.case}#{result.number} {result.verdict}")
-        if self._plugins is None or self._failed:
-            return
-        try:
-            self._plugins.call("guard_trial_finished", result=result)
-        except GuardError as error:
-            # Told once: a reporter that breaks on each trial would bury the report.
-            self._failed = True
-            report_error(error)
+        if self._plugins is not None:
+            for error in self._plugins.tell("guard_trial_finished", self._broken, result=result):
+                report_error(error)
 
     def __enter__(self) -> TrialListener:
         self._shown = self._bar.__enter__()

@@ -6,7 +6,6 @@ the blob: a rule that touches one skill reads little more than that skill.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,21 +14,23 @@ from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.config import Config
-from guard.errors import ConfigError, UsageError
+from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
-from guard.globs import Matcher, compile_globs, literal_prefix
+from guard.globs import Matcher, compile_globs, literal, literal_prefix
 from guard.model import Agent, Case
+from guard.references import named_in_repo
 from guard.regressions import Record
 from guard.store import Store
 from guard.tree import GITLINK, Tree
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from guard.plugin.api import Evaluator, Target
     from guard.plugin.api import Project as ProjectView
     from guard.plugin.entrypoints import EntryPoint
     from guard.plugin.manager import Plugins
 
-_FIRST_WORD = re.compile(r"\A[^\s\"'`;&|<>()]+(?=[\s\"'`;&|<>()])")
 #: Hooks through which a plugin has a say in the rules.
 RULE_HOOKS = ("guard_agents", "guard_is_fix", "guard_load_cases")
 
@@ -171,17 +172,29 @@ class Project:
     def _started_plugins(self) -> Plugins:
         if self._plugins is None:
             from guard.plugin.manager import plugins_of
-            from guard.plugin.repository import load_module
 
-            self._plugins = plugins_of(
-                {
-                    path: load_module(self.tree, path, self.store.folder)
-                    for path in self.config.plugins
-                    if path not in self.disabled
-                },
-                self.disabled,
-            )
+            paths = [path for path in self.config.plugins if path not in self.disabled]
+            modules = {path: self._own_module(path) for path in paths}
+            self._plugins = plugins_of(modules, self.disabled)
         return self._plugins
+
+    def _own_module(self, path: str) -> ModuleType:
+        from guard.plugin.repository import load_module
+
+        try:
+            return load_module(self.tree, path, self.store.folder)
+        except PluginError as error:
+            way_out = f"GUARD_DISABLED_PLUGINS={path} switches it off"
+            raise PluginError(error.message, error.hint or way_out) from error
+
+    def ask_for_offers(self) -> None:
+        """Let plugins name what agents and cases may use, before any case is read.
+
+        A run does, so that the hooks are called in the order in which `guard.plugin.spec` has them.
+        """
+        _ = self.agents
+        for offered in (self.plugins.targets, self.plugins.evaluators, self.plugins.prerequisites):
+            offered()
 
     def target_of(self, agent: Agent) -> Target:
         """Return the agent's target. Raises `ConfigError` where no plugin offers it."""
@@ -381,24 +394,3 @@ class Project:
 
 def _evaluator_files(agent: Agent) -> list[str]:
     return [source.rpartition(":")[0] for source in agent.evaluators if ".py:" in source]
-
-
-def literal(path: str) -> str:
-    """Return a glob that matches just this path and what is below it."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
-
-
-def named_in_repo(value: Any) -> list[str]:
-    """Return the paths written as ``{repo}/…`` anywhere in a value.
-
-    In a line for a shell the path ends at the first blank or quote, elsewhere it may hold them:
-    both are returned, and one of them is in the tree.
-    """
-    if isinstance(value, str):
-        wholes = re.findall(r"\{repo\}/([^{}]+)", value)
-        return list(dict.fromkeys(p for w in wholes for p in (w, *_FIRST_WORD.findall(w)) if p))
-    if isinstance(value, Mapping):
-        return [path for item in value.values() for path in named_in_repo(item)]
-    if isinstance(value, (list, tuple)):
-        return [path for item in value for path in named_in_repo(item)]
-    return []

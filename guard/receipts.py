@@ -16,11 +16,12 @@ from typing import Any
 from guard import __version__
 from guard.affected import Selected
 from guard.git import bytes_of
-from guard.globs import Matcher, compile_globs
+from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case, CaseResult
 from guard.plugin.api import Fingerprint
-from guard.project import Project, literal, named_in_repo
+from guard.project import Project
 from guard.records import Receipt, evidence_of
+from guard.references import named_in_repo
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 

@@ -6,7 +6,7 @@ import secrets
 from datetime import UTC, datetime
 
 from guard.commands.options import RunOptions
-from guard.errors import GuardError, UsageError
+from guard.errors import UsageError
 from guard.failures import report_error
 from guard.model import Report
 from guard.plugin.blame import blamed_on
@@ -71,9 +71,7 @@ def tell_plugins(project: Project, report: Report) -> None:
     plugins = project.plugins_with("guard_run_finished")
     if plugins is None:
         return
-    try:
-        plugins.call("guard_run_finished", report=report)
-    except GuardError as error:
+    for error in plugins.tell("guard_run_finished", set(), report=report):
         report_error(error)
 
 

@@ -81,7 +81,7 @@ class Series:
         return number
 
     def take_over(self, results: Sequence[TrialResult]) -> None:
-        """Take trials of an earlier run; those that were in flight then leave their numbers free."""
+        """Take trials of an earlier run; what was in flight then leaves its number free."""
         for result in results:
             if result.number >= self.first_number:
                 self._started.add(result.number)

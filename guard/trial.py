@@ -22,7 +22,7 @@ from guard.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.manifest import Manifest, digest_of, same_content
 from guard.model import Case, Observation, Score, TrialResult
 from guard.process import CheckerPlace, checkers_run_in
-from guard.project import named_in_repo
+from guard.references import named_in_repo
 from guard.sandbox import NOT_CONTROLLED
 from guard.stage import Slot, Stage
 from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace

@@ -14,8 +14,9 @@ from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.change import DiffEntry
 from guard.git import Repo, bytes_of
-from guard.globs import compile_globs, literal_prefix
-from guard.project import Project, literal, named_in_repo
+from guard.globs import compile_globs, literal, literal_prefix
+from guard.project import Project
+from guard.references import named_in_repo
 from guard.skills import is_skill
 from guard.tree import FOLDER, GITLINK, read_folder
 

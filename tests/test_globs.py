@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.globs import compile_globs, literal_prefix
-from guard.project import literal
+from guard.globs import compile_globs, literal, literal_prefix
 from tests.conftest import ScratchRepo
 
 CASES = [

@@ -67,6 +67,7 @@ def run(
         raise UsageError("--if-changed is not there yet", "guard run --help")
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
+        project.ask_for_offers()
         report = start_report(project, "run", at, options)
         missing = () if selectors or affected or owed or check_only else without_case(project)
         selection = _selection(session, project, selectors, affected)

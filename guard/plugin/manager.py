@@ -61,10 +61,9 @@ class Plugins:
 
     def call(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
         """Call one hook; return (plugin, result) in call order, results of None left out."""
-        caller = getattr(self.manager.hook, hook)
+        first = _is_first(getattr(self.manager.hook, hook))
         found: list[tuple[str, Any]] = []
-        first: bool = bool(caller.spec and caller.spec.opts.get("firstresult"))
-        for name in [impl.plugin_name for impl in reversed(caller.get_hookimpls())]:
+        for name in self._implementing(hook):
             result = self._call_one(hook, name, arguments)
             if result is None:
                 continue
@@ -73,9 +72,29 @@ class Plugins:
                 break
         return found
 
+    def tell(self, hook: str, silent: set[str], **arguments: Any) -> list[GuardError]:
+        """Call a reporters' hook of all plugins but ``silent``; return what they raised.
+
+        Whoever raises joins ``silent``: told once, it need not bury the report.
+        """
+        raised: list[GuardError] = []
+        for name in self._implementing(hook):
+            if name in silent:
+                continue
+            try:
+                self._call_one(hook, name, arguments)
+            except GuardError as error:
+                silent.add(name)
+                raised.append(error)
+        return raised
+
+    def _implementing(self, hook: str) -> list[str]:
+        """Return the plugins that have a hook, in the order in which pluggy calls them."""
+        return [i.plugin_name for i in reversed(getattr(self.manager.hook, hook).get_hookimpls())]
+
     def implements(self, hook: str) -> bool:
         """Tell whether any of the plugins has this hook."""
-        return bool(getattr(self.manager.hook, hook).get_hookimpls())
+        return bool(self._implementing(hook))
 
     def _call_one(self, hook: str, name: str, arguments: Mapping[str, Any]) -> Any:
         others = [p for n, p in self.manager.list_name_plugin() if n != name and p is not None]
@@ -100,7 +119,9 @@ class Plugins:
 
     def evaluators(self) -> Mapping[str, Evaluator]:
         """Return name → evaluator of plugins; the built-in ones are not among them."""
-        return self._collect("guard_evaluators", Evaluator)
+        found = self._collect("guard_evaluators", Evaluator)
+        _refuse_shared_keys(found.values())
+        return found
 
     def prerequisites(self) -> Mapping[str, Prerequisite]:
         """Return name → prerequisite of plugins."""
@@ -108,13 +129,15 @@ class Plugins:
 
     def report_writers(self) -> Mapping[str, Callable[[Report], str]]:
         """Return name → report writer of plugins."""
-        writers: dict[str, Callable[[Report], str]] = {}
-        for plugin, offered in self.call("guard_reports"):
-            twice = next((name for name in offered if name in writers), None)
-            if twice:
-                raise PluginError(f"two plugins write report {twice}", _switch_off(plugin))
-            writers.update(offered)
-        return writers
+        if "guard_reports" not in self._named:
+            writers: dict[str, Callable[[Report], str]] = {}
+            for plugin, offered in self.call("guard_reports"):
+                twice = next((name for name in offered if name in writers), None)
+                if twice:
+                    raise PluginError(f"two plugins write report {twice}", _switch_off(plugin))
+                writers.update(offered)
+            self._named["guard_reports"] = writers
+        return self._named["guard_reports"]
 
     def _collect(self, hook: str, kind: type[Named]) -> Mapping[str, Named]:
         if hook not in self._named:
@@ -159,6 +182,20 @@ def plugins_of(modules: Mapping[str, ModuleType], disabled: frozenset[str]) -> P
             plugins.register(path, module, "guard.yaml")
         _started[key] = plugins
     return _started[key]
+
+
+def _refuse_shared_keys(offered: Iterable[Evaluator]) -> None:
+    from guard.evaluators import declared_keys
+
+    readers = dict.fromkeys(declared_keys(), "guard's own")
+    for evaluator in offered:
+        for key in evaluator.reads:
+            if key in readers:
+                raise PluginError(
+                    f"evaluator {evaluator.name} reads the key {key}, which {readers[key]} reads",
+                    "rename the key, or switch one of the plugins off",
+                )
+        readers.update(dict.fromkeys(evaluator.reads, evaluator.name))
 
 
 def _is_first(caller: Any) -> bool:

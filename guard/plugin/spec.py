@@ -26,12 +26,12 @@ def guard_agents(project: Project) -> Iterable[Agent]:
 
     1. ``guard_agents`` says what is guarded; guard.yaml overrides it key by key;
     2. ``guard_targets``, ``guard_evaluators`` and ``guard_prerequisites`` name what agents
-       and cases may use;
+       and cases may use, and ``guard_reports`` the writers where ``--report`` asks for one;
     3. ``guard_load_cases`` reads each case file that a built-in format doesn't claim;
     4. ``guard_is_fix`` may call a commit a fix (in the commit hooks, and on every range);
     5. ``guard_affected`` may add a reason to run a case;
-    6. ``guard_trial_finished`` is told of each trial, ``guard_run_finished`` of the report;
-    7. ``guard_reports`` names the writers that the report is handed to.
+    6. ``guard_trial_finished`` is told of each trial, ``guard_run_finished`` of the report,
+       before it is handed to a writer.
 
     :param project: the files of the tree under test; read-only.
     :returns: agents; an empty list where the repository has none of yours. Two plugins that
@@ -153,7 +153,9 @@ def guard_run_finished(report: Report) -> None:
 
 @hookspec
 def guard_reports() -> Mapping[str, Callable[[Report], str]]:
-    """Name report writers, for ``--report NAME=FILE``. Called where one is asked for.
+    """Name report writers, for ``--report NAME=FILE``. Called once, where one is asked for.
+
+    That is before anything is run, so that a wrong name costs nothing.
 
     :returns: name → function from the report to its text. Two of the same name are an
         error, exit 2.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from guard.cases import parse_cases
 from guard.errors import ConfigError
 from guard.git import text_of
-from guard.project import literal
+from guard.globs import literal
 from guard.setup.layouts import NOT_OURS, Declared
 from guard.tree import EXECUTABLE, Tree
 

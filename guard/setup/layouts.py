@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.git import text_of
+from guard.globs import literal
 from guard.patterns import matching_folders
-from guard.project import literal
 from guard.skills import FILE
 
 #: Skills of one layout from which on they share a block.
