@@ -66,7 +66,7 @@ def relocated(scratch: Scratch, then: PastAgent, now: PastAgent) -> dict[bytes, 
     """
     old, new = then.own_entries(), now.own_entries()
     moves = {**_moves_of_globs(then.agent, now.agent), **_moved_folders(scratch, old, new)}
-    placed = ((_place(path, moves), entry) for path, entry in old.items())
+    placed = ((path if path in new else _place(path, moves), entry) for path, entry in old.items())
     return {path: entry for path, entry in placed if now.owns(path)}
 
 

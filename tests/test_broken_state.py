@@ -150,6 +150,19 @@ def test_a_folder_renamed_within_the_agents_globs(repo: ScratchRepo, opened: Rep
     assert read(pinned, "agent/skills/cashier/how/to.md") == "a\nb\n"
 
 
+def test_a_file_that_lies_where_it_lay_is_not_moved(repo: ScratchRepo, opened: Repo) -> None:
+    one, two, three = (f"agent/skills/{name}/SKILL.md" for name in ("one", "two", "three"))
+    paths = "agent/skills/clerk/**"
+    before = CONFIG.replace(paths, "agent/skills/one/**, agent/skills/two/**")
+    now = CONFIG.replace(paths, "agent/skills/two/**, agent/skills/three/**")
+    start = {k: v for k, v in BASE.items() if k != SKILL_PATH}
+    repo.commit("start", {**start, "guard.yaml": before, one: "first\n", two: BROKEN})
+    repo.commit("fix: taxi", {**fix(), SKILL_PATH: "elsewhere", two: FIXED})
+    reworded = FIXED.replace("Ask which", "Always ask which")
+    repo.commit("rename", {"guard.yaml": now, one: None, two: reworded, three: "third\n"})
+    assert read(rungs_of(opened)[-1], two) == BROKEN
+
+
 def test_the_agent_is_renamed_in_guard_yaml(repo: ScratchRepo, opened: Repo) -> None:
     repo.commit("start", BASE)
     repo.commit("fix: taxi", fix())
@@ -163,6 +176,34 @@ def test_the_agent_is_renamed_in_guard_yaml(repo: ScratchRepo, opened: Repo) -> 
         },
     )
     assert read(rungs_of(opened)[-1], NEW_PATH) == BROKEN
+
+
+EACH = """\
+version: 1
+agents:
+  skills:
+    each: "agent/skills/*"
+    workspace: agent
+    target: command
+    options: {argv: [python3, clerk.py]}
+    cases: ["{dir}/evals/*.md"]
+"""
+
+
+def test_an_agent_of_a_pattern_is_renamed_with_its_folder(repo: ScratchRepo, opened: Repo) -> None:
+    old, new = "agent/skills/clerk/evals/taxi.md", "agent/skills/cashier/evals/taxi.md"
+    start = {**BASE, "guard.yaml": EACH, "agent/skills/clerk/reference.md": "a\nb\nc\n"}
+    repo.commit("start", start)
+    files = {SKILL_PATH: FIXED, old: case(), "regressions.json": regressions(taxi=record(case=old))}
+    repo.commit("fix: taxi", files)
+    repo.git("mv", "agent/skills/clerk", "agent/skills/cashier")
+    moved = regressions(taxi=record(agent="cashier", case=new))
+    rewritten = FIXED.replace("Ask which", "Always ask which")
+    repo.commit("rename", {"regressions.json": moved, NEW_PATH: rewritten})
+    live, pinned = rungs_of(opened)
+    assert (live.tree, pinned.state) == (None, "pinned")
+    assert read(pinned, NEW_PATH) == BROKEN
+    assert read(pinned, new) == case()
 
 
 def test_guard_itself_came_with_the_fix(repo: ScratchRepo, opened: Repo) -> None:
