@@ -3,6 +3,9 @@ that have a say."""
 
 from __future__ import annotations
 
+import os
+import sys
+
 from guard.plugin.entrypoints import EntryPoint
 from guard.store import Store
 
@@ -11,7 +14,7 @@ FORMAT = "plugin-hooks-1"
 
 def hooks_of(store: Store, point: EntryPoint) -> frozenset[str]:
     """Return the names of the hooks that a plugin implements; imports it the first time."""
-    key = f"{point.name} {point.module} {point.distribution} {point.stamp}"
+    key = f"{point.name} {point.module} {point.distribution} {point.stamp} {_written(point)}"
     known = store.get_parsed(FORMAT, key)
     if known is None:
         from guard.plugin.manager import import_plugin
@@ -20,3 +23,22 @@ def hooks_of(store: Store, point: EntryPoint) -> frozenset[str]:
         known = sorted(name for name in dir(plugin) if name.startswith("guard_"))
         store.put_parsed(FORMAT, {key: known})
     return frozenset(known)
+
+
+def _written(point: EntryPoint) -> int:
+    """Return when a plugin's files were last written, in ns: an author edits without installing.
+
+    0 where they aren't found on ``sys.path``; then the installation's own stamp has to do.
+    """
+    package = point.module.partition(":")[0].partition(".")[0]
+    for folder in sys.path:
+        files = [os.path.join(folder, package + ".py")]
+        try:
+            names = os.listdir(os.path.join(folder, package))
+            files += [os.path.join(folder, package, n) for n in names if n.endswith(".py")]
+        except OSError:
+            pass
+        times = [os.stat(file).st_mtime_ns for file in files if os.path.exists(file)]
+        if times:
+            return max(times)
+    return 0

@@ -159,9 +159,10 @@ class Plugins:
         wrong: object = items
         if isinstance(items, Iterable) and not isinstance(items, (str, Target, Evaluator)):
             listed: list[object] = list(items)
-            wrong = next((item for item in listed if not isinstance(item, kind)), None)
-            if wrong is None:
-                return [item for item in listed if isinstance(item, kind)]
+            fitting = [item for item in listed if isinstance(item, kind)]
+            if len(fitting) == len(listed):
+                return fitting
+            wrong = next(item for item in listed if not isinstance(item, kind))
         raise PluginError(
             f"plugin {plugin} ({self.distributions[plugin]}): {hook} must return "
             f"{kind.__name__} values, not {type(wrong).__name__}",
