@@ -66,8 +66,9 @@ def relocated(scratch: Scratch, then: PastAgent, now: PastAgent) -> dict[bytes, 
     """
     old, new = then.own_entries(), now.own_entries()
     moves = {**_moves_of_globs(then.agent, now.agent), **_moved_folders(scratch, old, new)}
-    placed = ((path if path in new else _place(path, moves), entry) for path, entry in old.items())
-    return {path: entry for path, entry in placed if now.owns(path)}
+    stayed = {path: entry for path, entry in old.items() if path in new}
+    moved = {_place(path, moves): entry for path, entry in old.items() if path not in new}
+    return {path: entry for path, entry in {**moved, **stayed}.items() if now.owns(path)}
 
 
 def _place(path: bytes, moves: Moves) -> bytes:
