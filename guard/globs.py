@@ -73,9 +73,25 @@ def _class_end(text: str, start: int) -> int:
 
 def _character_class(inside: str) -> bytes:
     negated = inside[0] in "!^"
-    members = inside[1:] if negated else inside
-    escaped = _encoded(members).replace(b"\\", b"\\\\").replace(b"]", b"\\]").replace(b"[", b"\\[")
-    return (b"[^/" if negated else b"(?!/)[") + escaped.replace(b"^", b"\\^") + b"]"
+    members = _members(inside[1:] if negated else inside)
+    if not members:  # only ranges that run backwards: no character is in there
+        return b"[^/]" if negated else b"(?!)"
+    return (b"[^/" if negated else b"(?!/)[") + members + b"]"
+
+
+def _members(text: str) -> bytes:
+    parts: list[bytes] = []
+    position = 0
+    while position < len(text):
+        first, last = text[position], text[position + 2 : position + 3]
+        if last and text[position + 1] == "-":
+            position += 3
+            if first <= last:
+                parts.append(re.escape(_encoded(first)) + b"-" + re.escape(_encoded(last)))
+        else:
+            position += 1
+            parts.append(re.escape(_encoded(first)))
+    return b"".join(parts)
 
 
 def _encoded(text: str) -> bytes:

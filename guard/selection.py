@@ -35,7 +35,7 @@ def _matching(project: Project, selector: str, cases: Iterable[Case]) -> list[Ca
         return [case for case in cases if case.agent == name]
     if selector in project.cases:
         return [project.cases[selector]]
-    if not selector:  # as a glob it would match everything
+    if not selector or selector.startswith("/"):  # as a glob "" and "/" match everything
         return []
     matches = compile_globs([selector])
     by_id = bool(WILDCARDS.intersection(selector))

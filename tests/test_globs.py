@@ -102,3 +102,24 @@ def test_wildcards_agree_with_git(repo: ScratchRepo) -> None:
 
 def _same_depth(glob: str, path: str) -> bool:
     return "**" in glob or glob.count("/") == path.count("/")
+
+
+@pytest.mark.parametrize(
+    ("glob", "matching", "other"),
+    [
+        ("[z-a]x", (), ("ax", "zx", "-x")),
+        ("[!z-a]x", ("ax", "-x"), ("/x",)),
+        ("[z-ab]x", ("bx",), ("ax", "zx")),
+        ("[a-]x", ("ax", "-x"), ("bx",)),
+        ("[[a]x", ("[x", "ax"), ("bx",)),
+        ("[a&&b]x", ("&x", "ax", "bx"), ("cx",)),
+        ("[a--]x", (), ("ax", "-x")),
+        ("[^a]x", ("bx",), ("ax", "/x")),
+        (r"[\\]x", ("\\x",), ("x",)),
+    ],
+)
+def test_odd_classes_match_what_they_say_and_raise_nothing(
+    glob: str, matching: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    matches = compile_globs([glob])
+    assert [path for path in (*matching, *other) if matches(path.encode())] == list(matching)
