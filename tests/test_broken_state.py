@@ -2,68 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
 
 import pytest
 
-from guard.broken_state import BrokenStates, Rung
-from guard.change import diff_trees
 from guard.errors import UnreadableError
 from guard.git import Repo, find_repo, text_of
-from guard.origin import History, commits_before
-from guard.project import Project
-from guard.scratch import Scratch
-from guard.snapshot import worktree_tree
 from guard.store import Store
 from tests.clerk import (
     BASE,
     BROKEN,
-    CONFIG,
     FIX,
     FIXED,
     SKILL_PATH,
-    case,
     fix,
     record,
     regressions,
 )
 from tests.conftest import ScratchRepo
+from tests.rungs import read, rungs_of, told
 
 
 @pytest.fixture
 def opened(repo: ScratchRepo) -> Iterator[Repo]:
     with find_repo(str(repo.root)) as found:
         yield found
-
-
-def rungs_of(opened: Repo, name: str = "taxi", *before: str) -> list[Rung]:
-    store = Store.open(opened.common_dir)
-    project = Project(opened, worktree_tree(opened), store)
-    revs = commits_before(opened, before or ("HEAD",))
-    with Scratch(opened) as scratch:
-        states = BrokenStates(project, [History(opened, store, rev) for rev in revs], scratch)
-        found = list(states.rungs(project.records[name]))
-        for rung in found:
-            if rung.tree is not None:
-                own = project.own_paths(project.agents[project.records[name].agent])
-                changed = [entry.path for entry in diff_trees(opened, project.tree, rung.tree)]
-                assert changed, "a rung that differs in nothing proves nothing"
-                assert all(own(path) for path in changed)
-    store.close()
-    return found
-
-
-def told(rungs: list[Rung]) -> list[str]:
-    return [f"{r.state} {'built' if r.tree else 'same' if r.same else 'void'}" for r in rungs]
-
-
-def read(rung: Rung, path: str = SKILL_PATH) -> str:
-    assert rung.tree is not None, rung.reason
-    content = rung.tree.read(path)
-    assert content is not None, f"{path} is not in {rung.state}"
-    return content.decode()
 
 
 def test_the_fix_is_taken_back_from_todays_text(repo: ScratchRepo, opened: Repo) -> None:
@@ -110,109 +75,6 @@ def test_rebase_amend_and_squash_change_nothing(repo: ScratchRepo, opened: Repo)
     repo.commit("fix: taxi (#1)")
     repo.git("branch", "-q", "-D", "topic")
     assert read(rungs_of(opened)[0]) == BROKEN
-
-
-MOVED = CONFIG.replace("skills/clerk", "skills/cashier")
-NEW_PATH = "agent/skills/cashier/SKILL.md"
-
-
-@pytest.mark.parametrize(
-    ("text", "states"),
-    [
-        (FIXED, ["live built"]),
-        (FIXED.replace("Ask which", "Always ask which"), ["live void", "pinned built"]),
-    ],
-    ids=["as it was", "reworded too"],
-)
-def test_the_skills_folder_is_renamed_later(
-    repo: ScratchRepo, opened: Repo, text: str, states: list[str]
-) -> None:
-    repo.commit("start", BASE)
-    repo.commit("fix: taxi", fix())
-    files = {SKILL_PATH: None, NEW_PATH: text, "guard.yaml": MOVED}
-    repo.commit("rename", files)
-    rungs = rungs_of(opened)
-    assert told(rungs) == states
-    assert read(rungs[-1], NEW_PATH) == BROKEN
-    assert rungs[-1].tree is not None
-    assert rungs[-1].tree.read(SKILL_PATH) is None
-
-
-def test_a_folder_renamed_within_the_agents_globs(repo: ScratchRepo, opened: Repo) -> None:
-    config = CONFIG.replace("agent/skills/clerk/**", "agent/skills/**")
-    repo.commit("start", {**BASE, "guard.yaml": config, "agent/skills/clerk/how/to.md": "a\nb\n"})
-    repo.commit("fix: taxi", fix())
-    repo.git("mv", "agent/skills/clerk", "agent/skills/cashier")
-    repo.commit("rename", {NEW_PATH: FIXED.replace("Ask which", "Always ask which")})
-    pinned = rungs_of(opened)[-1]
-    assert pinned.state == "pinned"
-    assert read(pinned, NEW_PATH) == BROKEN
-    assert read(pinned, "agent/skills/cashier/how/to.md") == "a\nb\n"
-
-
-def test_a_file_that_lies_where_it_lay_is_not_moved(repo: ScratchRepo, opened: Repo) -> None:
-    one, two, three = (f"agent/skills/{name}/SKILL.md" for name in ("one", "two", "three"))
-    paths = "agent/skills/clerk/**"
-    before = CONFIG.replace(paths, "agent/skills/one/**, agent/skills/two/**")
-    now = CONFIG.replace(paths, "agent/skills/two/**, agent/skills/three/**")
-    start = {k: v for k, v in BASE.items() if k != SKILL_PATH}
-    repo.commit("start", {**start, "guard.yaml": before, one: "first\n", two: BROKEN})
-    repo.commit("fix: taxi", {**fix(), SKILL_PATH: "elsewhere", two: FIXED})
-    reworded = FIXED.replace("Ask which", "Always ask which")
-    repo.commit("rename", {"guard.yaml": now, one: None, two: reworded, three: "third\n"})
-    assert read(rungs_of(opened)[-1], two) == BROKEN
-
-
-def test_the_agent_is_renamed_in_guard_yaml(repo: ScratchRepo, opened: Repo) -> None:
-    repo.commit("start", BASE)
-    repo.commit("fix: taxi", fix())
-    repo.commit(
-        "rename",
-        {
-            "guard.yaml": MOVED.replace("  clerk:", "  cashier:"),
-            SKILL_PATH: None,
-            NEW_PATH: FIXED.replace("Ask which", "Always ask which"),
-            "regressions.json": regressions(taxi=record(agent="cashier")),
-        },
-    )
-    assert read(rungs_of(opened)[-1], NEW_PATH) == BROKEN
-
-
-EACH = """\
-version: 1
-agents:
-  skills:
-    each: "agent/skills/*"
-    workspace: agent
-    target: command
-    options: {argv: [python3, clerk.py]}
-    cases: ["{dir}/evals/*.md"]
-"""
-
-
-def test_an_agent_of_a_pattern_is_renamed_with_its_folder(repo: ScratchRepo, opened: Repo) -> None:
-    old, new = "agent/skills/clerk/evals/taxi.md", "agent/skills/cashier/evals/taxi.md"
-    start = {**BASE, "guard.yaml": EACH, "agent/skills/clerk/reference.md": "a\nb\nc\n"}
-    repo.commit("start", start)
-    files = {SKILL_PATH: FIXED, old: case(), "regressions.json": regressions(taxi=record(case=old))}
-    repo.commit("fix: taxi", files)
-    repo.git("mv", "agent/skills/clerk", "agent/skills/cashier")
-    moved = regressions(taxi=record(agent="cashier", case=new))
-    rewritten = FIXED.replace("Ask which", "Always ask which")
-    repo.commit("rename", {"regressions.json": moved, NEW_PATH: rewritten})
-    live, pinned = rungs_of(opened)
-    assert (live.tree, pinned.state) == (None, "pinned")
-    assert read(pinned, NEW_PATH) == BROKEN
-    assert read(pinned, new) == case()
-
-
-def test_guard_itself_came_with_the_fix(repo: ScratchRepo, opened: Repo) -> None:
-    repo.commit("start", {k: v for k, v in BASE.items() if k != "guard.yaml"})
-    repo.commit("fix: taxi", {**fix(), "guard.yaml": CONFIG})
-    live = rungs_of(opened)[0]
-    assert (live.state, read(live)) == ("live", BROKEN)
-    assert live.tree is not None
-    assert live.tree.read("guard.yaml") == CONFIG.encode()
 
 
 def test_a_record_in_the_index_or_working_tree_has_head_before(
@@ -310,39 +172,6 @@ def test_a_fix_that_was_reverted_is_the_same_state(repo: ScratchRepo, opened: Re
     assert told(rungs_of(opened)) == ["live same", "pinned same"]
 
 
-@pytest.mark.parametrize(
-    ("start", "lacks"),
-    [
-        ({k: v for k, v in BASE.items() if k != SKILL_PATH}, "none of its own paths"),
-        ({**BASE, SKILL_PATH: None, "agent/skills/clerk/notes.md": "n"}, "no agent/skills/clerk/S"),
-    ],
-    ids=["no own path", "no entry file"],
-)
-def test_there_was_no_agent_before(
-    repo: ScratchRepo, opened: Repo, start: Mapping[str, str | None], lacks: str
-) -> None:
-    repo.commit("start", {k: v for k, v in start.items() if v is not None})
-    repo.commit("fix: taxi", fix())
-    rungs = rungs_of(opened)
-    assert all(rung.tree is None and not rung.same for rung in rungs)
-    assert lacks in rungs[0].reason
-
-
-def test_a_root_commit_has_no_agent_before(repo: ScratchRepo, opened: Repo) -> None:
-    repo.commit("start", {**BASE, **fix()})
-    assert "there was no agent before" in rungs_of(opened)[0].reason
-
-
-def test_a_program_that_the_options_start_must_have_been_there(
-    repo: ScratchRepo, opened: Repo
-) -> None:
-    config = CONFIG.replace("[agent/skills/clerk/**]", "[agent/skills/clerk/**, agent/clerk.py]")
-    start = {k: v for k, v in BASE.items() if k != "agent/clerk.py"}
-    repo.commit("start", {**start, "guard.yaml": config})
-    repo.commit("fix: taxi", {**fix(), "agent/clerk.py": BASE["agent/clerk.py"]})
-    assert "no agent/clerk.py" in rungs_of(opened)[0].reason
-
-
 def test_a_merge_that_follows_a_file_out_of_the_agent_is_void(
     repo: ScratchRepo, opened: Repo
 ) -> None:
@@ -438,18 +267,6 @@ def test_a_shallow_clone_is_missing_history(repo: ScratchRepo, tmp_path: Path) -
     assert raised.value.hint == "git fetch --unshallow"
 
 
-def test_cases_inside_the_agents_folder_stay_as_they_are_today(
-    repo: ScratchRepo, opened: Repo
-) -> None:
-    config = CONFIG.replace("evals/*.md", "agent/skills/clerk/evals/*.md")
-    inside = "agent/skills/clerk/evals/taxi.md"
-    records = regressions(taxi=record(case=inside))
-    repo.commit("start", {**BASE, "guard.yaml": config, inside: case(more="trials: 3\n")})
-    repo.commit("fix: taxi", {SKILL_PATH: FIXED, inside: case(), "regressions.json": records})
-    (live,) = rungs_of(opened)
-    assert read(live, inside) == case()
-
-
 def test_odd_paths_modes_and_links_are_rebuilt(repo: ScratchRepo, opened: Repo) -> None:
     odd = 'agent/skills/clerk/caf\u00e9 "q"\n*.md'
     script = repo.root / "agent/skills/clerk/run.sh"
@@ -487,11 +304,3 @@ def test_a_sha256_repository(tmp_path: Path) -> None:
     with find_repo(str(root)) as opened:
         live = rungs_of(opened)[0]
         assert (live.state, read(live)) == ("live", BROKEN + "\nBe kind.\n")
-
-
-def test_an_old_guard_yaml_that_is_wrong_today_is_no_obstacle(
-    repo: ScratchRepo, opened: Repo
-) -> None:
-    repo.commit("start", {**BASE, "guard.yaml": "version: 1\nagents: [wrong\n"})
-    repo.commit("fix: taxi", {**fix(), "guard.yaml": CONFIG})
-    assert read(rungs_of(opened)[0]) == BROKEN
