@@ -58,4 +58,34 @@ def test_its_counter_example_is_rejected_on_just_those_keys(repo: ScratchRepo) -
 
 
 def test_there_is_an_example() -> None:
-    assert EXAMPLES == ["support-desk"]
+    assert EXAMPLES == ["every-hook", "support-desk"]
+
+
+def test_every_hook_is_implemented_by_the_example_that_says_so(repo: ScratchRepo) -> None:
+    lay_example(repo, "every-hook")
+    repo.commit("Begin")
+    hooks = start_guard(repo, "plugins", "--hooks")
+    assert hooks.code == 0, hooks
+    assert "nobody" not in hooks.out
+    done = start_guard(repo, "run", "--report", "table=results.tsv")
+    assert done.code == 0, done
+    assert "letter offer-ana#1: PASS" in done.err
+    assert "2 letters looked at" in done.err
+    assert (repo.root / "results.tsv").read_text() == (
+        "case\tverdict\noffer-ana\tPASS\nshipped-bo\tPASS\n"
+    )
+
+
+def test_the_example_s_plugin_has_its_say(repo: ScratchRepo) -> None:
+    lay_example(repo, "every-hook")
+    repo.commit("Begin")
+    repo.write({"customers.txt": "Ana\nBo\nCy\n"})
+    assert "offer-ana  plugin:evals/guard_plugin.py" in start_guard(repo, "affected").out
+    repo.write({"prompts/offer.txt": "Dear {name},\nthe offer is attached, and it is free.\n"})
+    repo.git("add", "-A")
+    repo.write({"message": ":bug: say what it costs\n"})
+    refused = start_guard(repo, "hook", "commit-msg", "message")
+    assert refused.code == 1, refused
+    assert "fix-needs-case" in refused.err
+    failed = start_guard(repo, "run", "offer-ana")
+    assert failed.code == 1, failed

@@ -116,8 +116,7 @@ def guard_affected(change: Change, agent: Agent, case: Case) -> str | None:
     :param agent: the case's agent.
     :param case: the case.
     :returns: anything that isn't None runs the case; its ``affected_by`` says
-        ``plugin:NAME``. To be asked on a commit that touches nothing guarded, give the
-        function an attribute ``watch`` with the folders that should call it.
+        ``plugin:NAME``. Where a plugin has this hook, every commit asks it.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """
