@@ -7,6 +7,7 @@ pre-commit puts its own virtual environment first (GIT-CASES 90), a terminal has
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -66,6 +67,14 @@ def trial_environment(
         "GUARD_TRIAL": str(number),
         TAG: os.urandom(16).hex(),
     }
+
+
+def find_program(name: str) -> str | None:
+    """Return where trials find a program, by the PATH that they get; None where they don't.
+
+    The same by hand and under a hook manager, which puts an environment of its own first.
+    """
+    return shutil.which(name, path=_search_path(os.environ, ""))
 
 
 def virtual_environment(python: str) -> str:

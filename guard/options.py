@@ -20,9 +20,10 @@ def fill_options(target: Target, agent: Agent) -> Mapping[str, Any]:
         if not KINDS[known[name].kind](value):
             raise _refused(agent, name, f"must be {_in_words(known[name])}")
     for option in target.options:
-        if option.required and option.name not in agent.options:
+        if option.required and agent.options.get(option.name) in (None, "", [], ()):
             raise _refused(agent, option.name, f"is missing: {option.help or target.name}")
-    return {option.name: option.default for option in target.options} | dict(agent.options)
+    stated = {name: value for name, value in agent.options.items() if value is not None}
+    return {option.name: option.default for option in target.options} | stated
 
 
 def _refused(agent: Agent, name: str, message: str) -> ConfigError:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
+from guard.environment import find_program
 from guard.errors import UsageError
 from guard.model import Agent, Case
 from guard.plugin.api import Prerequisite
@@ -57,7 +58,7 @@ def _program(name: str, root: str) -> str | None:
     if "/" in name:
         place = os.path.join(root, name)
         return None if shutil.which(place) else f"{name} is not a program"
-    return None if shutil.which(name) else f"the program {name} is not on PATH"
+    return None if find_program(name) else f"the program {name} is not on PATH"
 
 
 def _variable(name: str) -> str | None:

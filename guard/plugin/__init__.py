@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from guard.change import Change
+    from guard.environment import find_program
     from guard.errors import Blocked, Skip, TargetError
     from guard.model import (
         Agent,
@@ -65,6 +66,7 @@ __all__ = [
     "Trial",
     "TrialResult",
     "evaluator",
+    "find_program",
     "hookimpl",
     "hookspec",
 ]
@@ -72,6 +74,7 @@ __all__ = [
 #: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.
 _HOMES = {
     "guard.change": ("Change",),
+    "guard.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
     "guard.model": (
         "Agent",

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from guard.plugin import Fingerprint, Observation, Option, Target, Trial, hookimpl
+from guard.plugin import (
+    Fingerprint,
+    Observation,
+    Option,
+    Target,
+    TargetError,
+    Trial,
+    find_program,
+    hookimpl,
+)
 
 
 def run(trial: Trial) -> Observation:
     """Run the agent's program once."""
+    if trial.turns:
+        raise TargetError("a command is asked once: the case's `turns` would never be said")
     argv = [trial.fill(part) for part in trial.options["argv"]]
     env = {name: trial.fill(str(value)) for name, value in trial.options["env"].items()}
     stdin = trial.options["stdin"]
@@ -35,14 +45,18 @@ def run(trial: Trial) -> Observation:
 def _document(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
 def fingerprint(options: Mapping[str, Any]) -> Fingerprint:
-    """Name the program by its resolved file, size and time: a new build is another agent."""
-    name = str(options["argv"][0]) if options.get("argv") else ""
-    path = shutil.which(name)
+    """Name the program by its resolved file, size and time: a new build is another agent.
+
+    One that lies in the workspace is a file of the agent, and bound to the receipt as that.
+    """
+    name = str(options["argv"][0])
+    in_workspace = "/" in name and not os.path.isabs(name)
+    path = None if in_workspace else find_program(name)
     if path is None:
         return Fingerprint(program=name)
     real = os.path.realpath(path)
