@@ -11,7 +11,7 @@ from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.project import Project
-from guard.references import named_in_repo
+from guard.references import fixtures_of, named_in_repo
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 
@@ -83,8 +83,7 @@ class _Judge:
         return any(matches(path) for path in self.change.paths)
 
     def _case_changed(self, case: Case) -> bool:
-        fixtures = [given["from"] for given in case.given.values() if isinstance(given, Mapping)]
-        return self._touches(map(literal, (case.path, *fixtures)))
+        return self._touches(map(literal, (case.path, *fixtures_of(case))))
 
     def _agent_reasons(self, agent: Agent) -> Iterable[str]:
         own, before = self.project.own_paths(agent), self._own_before(agent.name)

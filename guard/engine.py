@@ -70,7 +70,7 @@ class Engine:
         self.keys = Keys(project)
         self.jobs = limits.jobs or os.cpu_count() or 1
         self.run_id = run_id or secrets.token_hex(8)
-        self._on_trial = on_trial or (lambda result: None)
+        self._on_trial = on_trial
         self._folder: RunFolder | None = None
         self._stages: dict[tuple[str, str], Stage] = {}
         self._ground = Ground(project)
@@ -319,7 +319,8 @@ class Engine:
         self.project.store.put_trial(
             self.run_id, series.case.agent, result, side=series.side, key=series.key
         )
-        self._on_trial(result)
+        if self._on_trial is not None:
+            self._on_trial(result)
         if self.limits.fail_fast and result.verdict == model.FAIL:
             loop.stop(all_but=series)
 

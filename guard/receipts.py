@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +20,7 @@ from guard.model import PASS, XFAIL, Agent, Case, CaseResult
 from guard.plugin.api import Fingerprint
 from guard.project import Project
 from guard.records import Receipt, evidence_of
-from guard.references import named_in_repo
+from guard.references import fixtures_of, named_in_repo
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 
@@ -73,8 +72,7 @@ class Keys:
         return self._trees[name]
 
     def _case_files(self, case: Case) -> Matcher:
-        fixtures = [given["from"] for given in case.given.values() if isinstance(given, Mapping)]
-        return compile_globs(map(literal, (*fixtures, *named_in_repo(case.expected))))
+        return compile_globs(map(literal, (*fixtures_of(case), *named_in_repo(case.expected))))
 
     def _digest(self, wanted: Matcher, tree: Tree) -> str:
         digest = hashlib.sha256()

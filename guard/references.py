@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from guard.model import Case
 
 _IN_REPO = re.compile(r"\{repo\}/([^{}]+)")
 _FIRST_WORD = re.compile(r"\A[^\s\"'`;&|<>()]+(?=[\s\"'`;&|<>()])")
+
+
+def fixtures_of(case: Case) -> list[str]:
+    """Return the paths of the tree that a case's ``given`` files come from."""
+    given = [cast("Mapping[str, str]", v) for v in case.given.values() if isinstance(v, Mapping)]
+    return [source["from"] for source in given]
 
 
 def named_in_repo(value: Any) -> list[str]:
@@ -20,7 +28,7 @@ def named_in_repo(value: Any) -> list[str]:
         wholes = _IN_REPO.findall(value)
         return list(dict.fromkeys(p for w in wholes for p in (w, *_FIRST_WORD.findall(w)) if p))
     if isinstance(value, Mapping):
-        return [path for item in value.values() for path in named_in_repo(item)]
-    if isinstance(value, (list, tuple)):
-        return [path for item in value for path in named_in_repo(item)]
-    return []
+        items: Iterable[Any] = cast("Mapping[str, Any]", value).values()
+    else:
+        items = cast("Iterable[Any]", value) if isinstance(value, (list, tuple)) else ()
+    return [path for item in items for path in named_in_repo(item)]

@@ -88,10 +88,9 @@ def _write(project: Project, report: Report, options: RunOptions, text: str) -> 
     theirs = options.plugin_reports()
     for name, path in files[: len(files) - len(theirs)]:
         write_report(name, report, path)
-    writers = project.plugins.report_writers() if theirs else {}
     for name, path in theirs:
         with blamed_on(f"--report {name}: its writer"):
-            written = writers[name](report)
+            written = project.plugins.report_writers()[name](report)
         write_file(path, written)
 
 

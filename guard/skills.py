@@ -7,6 +7,7 @@ a request: every case of agents that share the workspace is affected (PROOF.md B
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from guard.git import text_of
 from guard.store import Store
@@ -45,5 +46,7 @@ def head_of(content: bytes) -> tuple[str, str]:
         document = load_yaml(source, "SKILL.md")
     except ConfigError:
         return "", ""
-    found: Mapping[str, object] = document if isinstance(document, dict) else {}
+    if not isinstance(document, dict):
+        return "", ""
+    found = cast("Mapping[str, object]", document)
     return str(found.get("name", "")), str(found.get("description", ""))

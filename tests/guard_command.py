@@ -131,15 +131,15 @@ def clerk(**changes: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def case(
-    script: str = "echo hello", expected: Mapping[str, Any] = HELLO, /, id: str = "one", **keys: Any
+    script: str = "echo hello", expected: Mapping[str, Any] = HELLO, /, **keys: Any
 ) -> dict[str, str]:
-    """Return one case file whose utterance is a script."""
-    fields = {"id": id, "utterance": script, "expected": expected, **keys}
+    """Return one case file: its utterance is a script, its id "one" where none is given."""
+    fields = {"id": "one", "utterance": script, "expected": expected, **keys}
     lines = [f"{name}: {json.dumps(value)}" for name, value in fields.items()]
-    return {f"evals/{id}.md": "\n".join(["---", *lines, "---", "Why.", ""])}
+    return {f"evals/{fields['id']}.md": "\n".join(["---", *lines, "---", "Why.", ""])}
 
 
-def cases(scripts: Mapping[str, str], /, **keys: Any) -> dict[str, str]:
+def cases(scripts: Mapping[Any, str], /, **keys: Any) -> dict[str, str]:
     """Return case files of ids and scripts, all with the same further keys."""
     return {
         path: text

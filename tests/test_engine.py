@@ -56,7 +56,7 @@ def guard_targets():
 
 def plugged(target: str = "free", **keys: Any) -> dict[str, str | bytes | None]:
     """Return guard.yaml whose clerk runs a target of the plugin."""
-    agent = {**CLERK, "target": target, "options": {}, **keys}
+    agent: dict[str, Any] = {**CLERK, "target": target, "options": {}, **keys}
     return {**config({"clerk": agent}, plugins=["plugins/t.py"]), "plugins/t.py": PLUGIN}
 
 

@@ -14,6 +14,7 @@ from guard.model import CaseResult, TrialResult
 from guard.receipts import answers, make_receipt
 from guard.records import Receipt
 from guard.session import Session
+from guard.verdict import CASE_CODES
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, clerk, config, passes_in
 
@@ -149,7 +150,7 @@ def test_what_holds_answers(verdict: str) -> None:
 
 @pytest.mark.parametrize(
     "verdict",
-    "FAIL XPASS ERROR SKIP BLOCKED STALE TAINTED UNGRADED INCONCLUSIVE OWED NOT_TESTED X".split(),
+    [verdict for verdict in (*CASE_CODES, "", "proven") if verdict not in ("PASS", "XFAIL")],
 )
 def test_nothing_else_answers(verdict: str) -> None:
     assert not answers(receipt(verdict), "30d")
@@ -230,7 +231,7 @@ def test_what_was_not_established_is_never_kept_as_a_pass(
     repo.commit("feat: clerk", {**config(), **case(script, trials=1, **keys)})
     for _ in range(2):
         assert guard.verdicts(ends_in=code) == {"one": verdict}
-    guard("status").says("? one")
+    guard("status").says("1 of 1 case has no evidence for these files")
 
 
 def test_a_receipt_that_was_altered_is_void(repo: ScratchRepo, guard: GuardCommand) -> None:

@@ -64,7 +64,7 @@ def test_heads_come_by_path_and_from_the_store_the_second_time(
     repo.write({"a/SKILL.md": TEA, "b/SKILL.md": TEA, "a/readme.md": "x\n"})
     tree, store = worktree_tree(opened), Store.open(opened.common_dir)
     paths = [b"a/SKILL.md", b"a/readme.md", b"b/SKILL.md", b"c/SKILL.md"]
-    expected = {name: ("tea", "Makes tea.\n") for name in ("a/SKILL.md", "b/SKILL.md")}
+    expected = dict.fromkeys(("a/SKILL.md", "b/SKILL.md"), ("tea", "Makes tea.\n"))
     assert skill_heads(tree, paths, store) == expected
     entry = tree.get(b"a/SKILL.md")
     assert entry is not None

@@ -81,13 +81,13 @@ def _without_receipt(name: str, latest: Receipt | None, last: str | None) -> Sta
 
 
 def _counted(receipt: Receipt) -> str:
-    when = receipt.date[:16].replace("T", " ")
-    return f"{receipt.passed} of {receipt.trials}, {when} UTC"
+    when = f"{receipt.date[:16].replace('T', ' ')} UTC"
+    return f"{receipt.passed} of {receipt.trials}, {when}" if receipt.trials else when
 
 
 def _known(project: Project, record: Record) -> bool:
     """Tell whether the store knows the receipts of a record's proof: numbers prove nothing."""
-    digests = record.proof.get("receipts", []) if record.proof else []
+    digests: Sequence[str] = record.proof.get("receipts", ()) if record.proof else ()
     return bool(digests) and all(project.store.get_receipt(digest) for digest in digests)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pluggy
 
@@ -100,7 +100,7 @@ class Plugins:
         others = [p for n, p in self.manager.list_name_plugin() if n != name and p is not None]
         caller = self.manager.subset_hook_caller(hook, others)
         try:
-            result = caller(**arguments)
+            result: Any = caller(**arguments)
         except GuardError:
             raise
         except Exception as error:
@@ -109,9 +109,9 @@ class Plugins:
                 f"{type(error).__name__}: {error}",
                 _switch_off(name),
             ) from error
-        if isinstance(result, list) and not _is_first(caller):
-            return result[0] if result else None
-        return result
+        if _is_first(caller):
+            return result
+        return next(iter(result), None)
 
     def targets(self) -> Mapping[str, Target]:
         """Return name → target."""
@@ -158,7 +158,7 @@ class Plugins:
     def _items(self, hook: str, plugin: str, items: Any, kind: type[Named]) -> list[Named]:
         wrong: object = items
         if isinstance(items, Iterable) and not isinstance(items, (str, Target, Evaluator)):
-            listed: list[object] = list(items)
+            listed = list(cast("Iterable[object]", items))
             fitting = [item for item in listed if isinstance(item, kind)]
             if len(fitting) == len(listed):
                 return fitting

@@ -11,9 +11,7 @@ from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, cases, config
 
 
-def test_what_was_never_run_is_owed(
-    repo: ScratchRepo, guard: GuardCommand, tmp_path: Path
-) -> None:
+def test_what_was_never_run_is_owed(repo: ScratchRepo, guard: GuardCommand, tmp_path: Path) -> None:
     started = tmp_path / "started"
     repo.commit("feat: clerk", {**config(), **cases({"one": f"touch {started}", "two": "true"})})
     outcome = guard("status").ends_in(0)
@@ -22,9 +20,7 @@ def test_what_was_never_run_is_owed(
     assert not started.exists()
 
 
-def test_what_passed_holds_until_its_files_change(
-    repo: ScratchRepo, guard: GuardCommand
-) -> None:
+def test_what_passed_holds_until_its_files_change(repo: ScratchRepo, guard: GuardCommand) -> None:
     repo.commit("feat: clerk", {**config(), **case(trials=2)})
     guard("run").ends_in(0)
     guard("status").ends_in(0).says("✓ one  2 of 2, 20", "1 case: all have evidence for these")
@@ -48,7 +44,7 @@ def test_what_failed_on_these_files_is_said_to_have_failed(
 def test_what_broke_on_these_files_is_not_known(repo: ScratchRepo, guard: GuardCommand) -> None:
     repo.commit("feat: clerk", {**config(), **case("exit 9", trials=2)})
     guard("run").ends_in(3)
-    guard("status").ends_in(0).says("! one  ERROR", "no evidence").says_not("on other files")
+    guard("status").ends_in(0).says("! one  ERROR: 20", "no evidence").says_not("on other files")
 
 
 def test_what_no_longer_fits_and_what_is_too_old_is_owed(

@@ -13,7 +13,15 @@ import pytest
 from guard.errors import PluginError, Skip, UsageError
 from guard.git import Repo, find_repo
 from guard.model import Observation, Report
-from guard.plugin import Evaluator, Prerequisite, Target, hookimpl
+from guard.plugin import (
+    Evaluator,
+    Expectations,
+    Prerequisite,
+    Score,
+    Target,
+    Trial,
+    hookimpl,
+)
 from guard.plugin.entrypoints import EntryPoint, find_entry_points
 from guard.plugin.facts import hooks_of
 from guard.plugin.manager import Plugins, import_plugin, plugins_of
@@ -22,12 +30,20 @@ from guard.store import Store
 from tests.conftest import ScratchRepo
 
 
+def say_nothing(trial: Trial) -> Observation:
+    return Observation()
+
+
+def score_nothing(observation: Observation, expected: Expectations) -> list[Score]:
+    return []
+
+
 def target(name: str) -> Target:
-    return Target(name, lambda trial: Observation(), "a function")
+    return Target(name, say_nothing, "a function")
 
 
 def evaluator(name: str, *reads: str) -> Evaluator:
-    return Evaluator(name, lambda observation, expected: [], reads, reads)
+    return Evaluator(name, score_nothing, reads, reads)
 
 
 class Offering:
@@ -279,7 +295,7 @@ def test_two_plugins_of_one_name_name_both_distributions() -> None:
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder on ``sys.path`` in which a test installs distributions."""
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
@@ -355,8 +371,8 @@ def test_a_repositorys_plugins_are_started_once_for_the_same_files() -> None:
 @pytest.mark.parametrize(
     ("variable", "names", "expected"),
     [
-        ("", (), set()),
-        (",", (), set()),
+        ("", (), set[str]()),
+        (",", (), set[str]()),
         ("a", (), {"a"}),
         (" a , b,", ("c",), {"a", "b", "c"}),
         ("", ("", " x "), {"x"}),
