@@ -54,7 +54,7 @@ def check_policy(stated: Mapping[str, Any], path: Path = ()) -> None:
     """Refuse a policy that its trials can never satisfy, with the number that would do."""
     if not POLICY_KEYS.keys() & stated.keys():
         return
-    from guard.gates import unreachable
+    from guard.running.gates import unreachable
 
     said = unreachable(policy_of(stated, {}))
     # A rate beside no trials may find them in the agent's or the repository's defaults.

@@ -1,7 +1,7 @@
 """Runs cases: plans them, starts trials on threads, and judges what came of them.
 
 The way of one change through the code ends here: cases by trials, less what a receipt already
-answers; then workspaces, targets and evaluators (`guard.trial`), and verdicts
+answers; then workspaces, targets and evaluators (`guard.trials.trial`), and verdicts
 (`guard.verdict`). Proofs run their two sides through the same loop.
 """
 
@@ -15,23 +15,23 @@ from typing import Any, NamedTuple
 
 from guard import model
 from guard.affected import Selected
-from guard.budget import Budget
 from guard.errors import ConfigError
-from guard.expectations import check_expectations
-from guard.ground import Ground
-from guard.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
-from guard.loop import Loop
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
-from guard.options import fill_options
 from guard.plugin.blame import blamed_on
-from guard.prerequisites import agent_python, find_missing
 from guard.project import Project
-from guard.receipts import Keys, answers, make_receipt, result_of
-from guard.records import Receipt
-from guard.runfolder import RunFolder
-from guard.series import Series, by_policy, most_trials
-from guard.stage import Stage, prepare_stage
+from guard.running.budget import Budget
+from guard.running.expectations import check_expectations
+from guard.running.loop import Loop
+from guard.running.prerequisites import agent_python, find_missing
+from guard.running.receipts import Keys, answers, make_receipt, result_of
+from guard.running.series import Series, by_policy, most_trials
+from guard.storage.records import Receipt
 from guard.tree import Tree
+from guard.trials.ground import Ground
+from guard.trials.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
+from guard.trials.options import fill_options
+from guard.trials.runfolder import RunFolder
+from guard.trials.stage import Stage, prepare_stage
 from guard.verdict import confirm, judge_case, sort_trials
 
 TrialListener = Callable[[TrialResult], None]

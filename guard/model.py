@@ -45,7 +45,7 @@ class Policy(NamedTuple):
     """How many trials a case gets, and what they must show."""
 
     gate: str | None = None
-    """Name of a sequential gate (`guard.gates`), or None for fixed trials."""
+    """Name of a sequential gate (`guard.running.gates`), or None for fixed trials."""
     trials: int | None = None
     """Number of fixed trials; None with a gate."""
     min_pass_rate: float = 1.0

@@ -1,8 +1,9 @@
 """Run a program to its end: output in full, a time-out that holds, nothing that can hang.
 
 `run` sees one program through, whoever started it: a `Starter` is either a launcher
-(`guard.sandbox`) or guard itself (`guard.children`). Output comes through pipes that are read
-until the program ends, not until they close, so a daemon that holds one can't hang the trial.
+(`guard.trials.sandbox`) or guard itself (`guard.trials.children`). Output comes through pipes
+that are read until the program ends, not until they close, so a daemon that holds one can't
+hang the trial.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
-from guard import stopping
 from guard.errors import TargetError
 from guard.plugin.api import Finished
+from guard.trials import stopping
 
 #: Bytes of one stream that are kept; a program that writes more is killed.
 STREAM_CAP = 256 << 20
@@ -250,8 +251,8 @@ def run_checker(argv: Sequence[str], workspace: str, timeout: float = CHECKER_TI
     place = _place.get()
     if place is not None:
         return _run_in(place, argv, workspace, timeout)
-    from guard.environment import trial_environment
-    from guard.sandbox import open_sandbox
+    from guard.trials.environment import trial_environment
+    from guard.trials.sandbox import open_sandbox
 
     with tempfile.TemporaryDirectory(prefix="guard-checker-") as folder:
         env = trial_environment(folder)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
-from guard.broken_state import BrokenStates
 from guard.engine import Engine
 from guard.model import Case, ProofResult, TrialResult
-from guard.origin import History, commits_before
-from guard.proof_attempt import Attempt
-from guard.proof_evidence import BEFORE, Half
-from guard.proof_sides import after_judge, after_more, before_judge, before_more, hits
+from guard.proofs.attempt import Attempt
+from guard.proofs.broken_state import BrokenStates
+from guard.proofs.evidence import BEFORE, Half
+from guard.proofs.origin import History, commits_before
+from guard.proofs.scratch import Scratch
+from guard.proofs.sides import after_judge, after_more, before_judge, before_more, hits
 from guard.regressions import Record
-from guard.scratch import Scratch
-from guard.series import Series
+from guard.running.series import Series
 from guard.tree import Tree
 
 

@@ -11,7 +11,7 @@ from guard.failures import report_error
 from guard.model import Report
 from guard.plugin.blame import blamed_on
 from guard.project import Project
-from guard.sandbox import NOT_CONTROLLED
+from guard.trials.sandbox import NOT_CONTROLLED
 from guard.verdict import exit_code
 
 

@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from guard import __version__, model
-from guard.database import Database
 from guard.model import CaseResult, Report, TrialResult
-from guard.raw_files import RawFiles
-from guard.store_schema import SCHEMA, VERSION, bound_rows, bound_trials
+from guard.storage.database import Database
+from guard.storage.raw_files import RawFiles
+from guard.storage.schema import SCHEMA, VERSION, bound_rows, bound_trials
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from guard.records import Receipt
+    from guard.storage.records import Receipt
 
 FOLDER: Final = "guard"
 FILE: Final = "store.sqlite3"
@@ -105,7 +105,7 @@ class Store:
         ``side`` is before or after in a proof; ``key`` is the receipt's key, by which an
         interrupted run is resumed.
         """
-        from guard.records import dump, trial_to_json
+        from guard.storage.records import dump, trial_to_json
 
         body = dump(trial_to_json(trial))
         seen = trial.observation
@@ -166,7 +166,7 @@ class Store:
         self._database.write(work)
 
     def _read_trials(self, condition: str, values: list[Any]) -> tuple[TrialResult, ...]:
-        from guard.records import trial_from_json
+        from guard.storage.records import trial_from_json
 
         query = f"SELECT body FROM trials WHERE {condition} ORDER BY number"
         rows = self._database.read(query, values)
@@ -202,7 +202,7 @@ class Store:
         return self._find_sealed("red", "key", key)
 
     def _put_sealed(self, kind: str, receipt: Receipt) -> str:
-        from guard.records import receipt_to_json, seal
+        from guard.storage.records import receipt_to_json, seal
 
         sealed = seal(receipt)
         row = [kind, sealed.key, sealed.digest, _name(sealed.case), receipt_to_json(sealed)]
@@ -227,7 +227,7 @@ class Store:
 
     def _opened(self, body: str) -> Receipt | None:
         """Return the receipt if its digest fits; one that is void counts as absent, and is said."""
-        from guard.records import is_sound, receipt_from_json
+        from guard.storage.records import is_sound, receipt_from_json
 
         receipt = receipt_from_json(body)
         if receipt is not None and is_sound(receipt):

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, worst
-from guard.gates import decide_policy, planned_trials, trials_to_decision
 from guard.model import Case, CaseResult, Policy, ProofResult, Report, Side, TrialResult, Violation
-from guard.reasons import group_reasons, trial_reason
-from guard.units import count
+from guard.running.gates import decide_policy, planned_trials, trials_to_decision
+from guard.wording.reasons import group_reasons, trial_reason
+from guard.wording.units import count
 
 #: Trials that count towards the rate.
 GRADED: Final = (model.PASS, model.FAIL, model.XFAIL)

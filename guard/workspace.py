@@ -12,12 +12,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from guard.changes import Changes, compare, content_of
 from guard.errors import UsageError
 from guard.git import text_of
-from guard.manifest import Item, Manifest, same_content, scan_folder
 from guard.model import FileChange
-from guard.template import Piece, Template, lay_piece, parents_of
+from guard.trials.changes import Changes, compare, content_of
+from guard.trials.manifest import Item, Manifest, same_content, scan_folder
+from guard.trials.template import Piece, Template, lay_piece, parents_of
 
 #: What a trial's folder holds; anything else was put there by the target.
 OWN_NAMES = frozenset(("ws", "home", "tmp"))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from guard.change import staged_change
 from guard.git import Repo
-from guard.judging import COMMIT, Judgement, judge_commit
-from guard.message import parse_message
+from guard.judging.judge import COMMIT, Judgement, judge_commit
+from guard.messages.message import parse_message
 from guard.project import Project
 from guard.store import Store
 from guard.tree import Tree

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from guard.budget import Budget
 from guard.engine import Engine, Limits
 from guard.git import find_repo
 from guard.model import ProofResult, TrialResult
 from guard.project import Project
 from guard.proof import Prover
+from guard.running.budget import Budget
 from guard.session import Session
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from guard.broken_state import BrokenStates, Rung
 from guard.change import diff_trees
 from guard.git import Repo
-from guard.origin import History, commits_before
 from guard.project import Project
-from guard.scratch import Scratch
+from guard.proofs.broken_state import BrokenStates, Rung
+from guard.proofs.origin import History, commits_before
+from guard.proofs.scratch import Scratch
 from guard.snapshot import worktree_tree
 from guard.store import Store
 from tests.clerk import (

@@ -12,11 +12,11 @@ from guard.evaluators import built_in_evaluators
 from guard.git import find_repo
 from guard.model import Agent, Case, Observation, Policy, TrialResult
 from guard.plugin.api import Evaluator, Option, Target, Trial
-from guard.repoviews import PathTest
-from guard.runfolder import RunFolder
 from guard.snapshot import worktree_tree
-from guard.stage import Stage, prepare_stage
-from guard.trial import run_trial
+from guard.trials.repoviews import PathTest
+from guard.trials.runfolder import RunFolder
+from guard.trials.stage import Stage, prepare_stage
+from guard.trials.trial import run_trial
 from tests.conftest import ScratchRepo
 
 FILES: Mapping[str, str] = {"agent/SKILL.md": "be good\n", "agent/budget.md": "taxi 400\n"}

@@ -32,7 +32,13 @@ agents:
     target: claude-code
     cases: ["{dir}/evals/*.json"]
 served: [langgraph.json, .claude-plugin/marketplace.json]
-fix: {types: [fix], patterns: [], closing_keywords: true, trailers: [Fixes, Regression-Case], unit: commit, cosmetic: allow}
+fix:
+  types: [fix]
+  patterns: []
+  closing_keywords: true
+  trailers: [Fixes, Regression-Case]
+  unit: commit
+  cosmetic: allow
 enforce: {fix-needs-case: block}
 hooks:
   pre-commit: {max_seconds: 60, max_cost_usd: 0.5}
@@ -151,7 +157,11 @@ def test_the_workspace_is_the_deepest_common_folder(paths: str, workspace: str) 
     assert agents_of(text)["a"].workspace == workspace
 
 
-PATTERN = 'version: 1\nagents:\n  s: {each: "plugins/*/skills/*", target: t, cases: ["{dir}/{name}.md"]}\n'
+PATTERN = """\
+version: 1
+agents:
+  s: {each: "plugins/*/skills/*", target: t, cases: ["{dir}/{name}.md"]}
+"""
 
 
 def test_a_pattern_agent_is_one_for_each_folder() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from guard.affected import Selected
-from guard.budget import Budget
 from guard.engine import Engine, Limits
 from guard.errors import ConfigError, PluginError
 from guard.model import CaseResult, TrialResult
-from guard.selection import select_cases
+from guard.running.budget import Budget
+from guard.running.selection import select_cases
 from guard.session import Session
 from tests.conftest import ScratchRepo
 from tests.guard_command import CLERK, GuardCommand, case, cases, clerk, config, passes_in

@@ -74,13 +74,13 @@ def test_a_fix_with_all_it_needs(hooked: HookedRepo) -> None:
     hooked.commit("chore: start again", {name: None for name in FIX if name != SKILL})
     hooked.stage({**FIX})
     found = imported(hooked, "fix: ask")
-    assert {"guard.rules.comparison", "guard.cosmetic"} <= found
+    assert {"guard.rules.comparison", "guard.messages.cosmetic"} <= found
     assert not found.intersection(NEVER)
 
 
 def test_nothing_guarded(hooked: HookedRepo) -> None:
     hooked.stage({"README.md": "x\n"})
     found = imported(hooked, "fix: the ledger")
-    assert "guard.guarded" in found
+    assert "guard.judging.guarded" in found
     assert not found.intersection(NEVER)
     assert not [name for name in found if name.startswith("guard.rules")]

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from guard import process, stopping
-from guard.children import DirectStarter
-from guard.environment import TAG
+from guard import process
 from guard.errors import TargetError
 from guard.plugin.api import Finished
 from guard.process import CheckerPlace, Ended, Starter, checkers_run_in, run, run_checker
-from guard.sandbox import Launcher
+from guard.trials import stopping
+from guard.trials.children import DirectStarter
+from guard.trials.environment import TAG
+from guard.trials.sandbox import Launcher
 from tests.staging import is_alive
 
 STARTERS = ["direct", "launcher"] if sys.platform.startswith("linux") else ["direct"]

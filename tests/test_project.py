@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from guard.errors import ConfigError, GuardError, PluginError
-from guard.expectations import check_expectations
 from guard.git import Repo, find_repo
 from guard.project import Project
+from guard.running.expectations import check_expectations
 from guard.snapshot import worktree_tree
 from guard.store import Store
 from tests.conftest import ScratchRepo
@@ -219,7 +219,7 @@ def test_a_broken_plugin_is_one_line_with_the_way_out(
 
 def test_a_plugin_file_that_is_not_in_the_tree(repo: ScratchRepo, opened: Repo) -> None:
     repo.write({"guard.yaml": "version: 1\nplugins: [evals/p.py]\n"})
-    with pytest.raises(PluginError, match="names evals/p.py, which is not in the tree") as caught:
+    with pytest.raises(PluginError, match=r"names evals/p\.py, which is not in the tree") as caught:
         _ = project_of(opened).plugins
     assert caught.value.hint == "git add evals/p.py"
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from guard import mounts, store_schema
 from guard.model import (
     FAIL,
     NOT_TESTED,
@@ -25,7 +24,9 @@ from guard.model import (
     Report,
     TrialResult,
 )
-from guard.records import Receipt
+from guard.storage import mounts
+from guard.storage import schema as store_schema
+from guard.storage.records import Receipt
 from guard.store import Store
 
 RECEIPT = Receipt("sha256:key", "taxi", "expense", "PASS", 4, 4, "2026-07-12T10:00:00Z")
@@ -346,7 +347,7 @@ def test_an_empty_file_is_taken_over(store: Store, tmp_path: Path, warnings: lis
 READ_ONLY = """
 import hashlib, os, sqlite3, sys, urllib.parse
 import guard.output
-from guard.records import Receipt
+from guard.storage.records import Receipt
 from guard.store import Store
 if os.geteuid() == 0:  # everything is imported by now: nobody may not be able to
     os.setuid(65534)
@@ -407,7 +408,7 @@ def test_a_read_only_folder_without_a_store(shared_folder: Path) -> None:
 WRITER = """
 import sys
 from guard.model import Observation, TrialResult
-from guard.records import Receipt
+from guard.storage.records import Receipt
 from guard.store import Store
 store, name, count = Store.open(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 kept = 0
@@ -462,7 +463,7 @@ def test_a_lock_held_too_long_is_said_and_the_store_goes_on(
 ) -> None:
     store.put_receipt(RECEIPT)
     store.close()
-    monkeypatch.setattr("guard.database.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("guard.storage.database.BUSY_SECONDS", 0.1)
     other = sqlite3.connect(file_of(tmp_path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     started = time.monotonic()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard import gates, model
+from guard import model
 from guard.model import (
     Case,
     CaseResult,
@@ -21,6 +21,7 @@ from guard.model import (
     TrialResult,
     Violation,
 )
+from guard.running import gates
 from guard.verdict import (
     confirm,
     exit_code,

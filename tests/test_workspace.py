@@ -8,7 +8,7 @@ import pytest
 
 from guard.errors import UsageError
 from guard.model import FileChange
-from guard.template import Template, text_piece
+from guard.trials.template import Template, text_piece
 from guard.workspace import (
     clear_folder,
     compare_folders,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from guard.casekeys import policy_of
 from guard.errors import ConfigError
-from guard.gates import unreachable
 from guard.model import Agent, Case
+from guard.running.gates import unreachable
 
 #: Counts up when the stored form of a parsed case changes.
 FORMAT = "case-1"

@@ -13,10 +13,10 @@ from guard.model import Agent
 from guard.output import mark_of, out, printable
 from guard.plugin.api import Target
 from guard.project import Project
-from guard.reasons import one_line
 from guard.session import Session
-from guard.table import show_table
-from guard.units import count
+from guard.wording.reasons import one_line
+from guard.wording.table import show_table
+from guard.wording.units import count
 
 if TYPE_CHECKING:
     import argparse

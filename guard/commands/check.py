@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import UsageError
-from guard.expectations import check_expectations
-from guard.judging import Judgement, judge_commit
-from guard.message import clean_message, parse_message
+from guard.judging.judge import Judgement, judge_commit
+from guard.judging.ranges import judge_range, own_commits
+from guard.messages.message import clean_message, parse_message
 from guard.model import Violation
 from guard.project import Project
-from guard.ranges import judge_range, own_commits
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
 from guard.rules.counter_example import accepted_counter_examples
 from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
+from guard.running.expectations import check_expectations
 from guard.session import Session
-from guard.units import count
+from guard.wording.units import count
 
 if TYPE_CHECKING:
     import argparse

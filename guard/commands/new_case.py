@@ -13,7 +13,7 @@ from guard.cases.markdown import parse as parse_case
 from guard.errors import ExitCode, UsageError
 from guard.git import bytes_of
 from guard.globs import WILDCARDS, compile_globs
-from guard.left_out import ignored_by
+from guard.judging.left_out import ignored_by
 from guard.model import Agent
 from guard.output import out, printable, shell_path
 from guard.project import Project

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.budget import Budget
 from guard.engine import Limits
 from guard.errors import UsageError
+from guard.running.budget import Budget
 
 if TYPE_CHECKING:
     import argparse

@@ -10,8 +10,8 @@ from guard.output import LOOK, out, printable
 from guard.plugin.inventory import load_all
 from guard.plugin.manager import Plugins
 from guard.session import Session
-from guard.table import show_table
-from guard.units import count
+from guard.wording.table import show_table
+from guard.wording.units import count
 
 if TYPE_CHECKING:
     import argparse

@@ -8,15 +8,15 @@ from guard import model
 from guard.commands.options import RunOptions, add_run_options
 from guard.engine import Engine
 from guard.errors import UnreadableError, UsageError
-from guard.listener import TrialListener
 from guard.model import Case
 from guard.project import Project
 from guard.proof import Prover
-from guard.prove import Proved, prove_case, record_of
-from guard.prove_record import write_record
-from guard.prove_text import describe
+from guard.proofs.prove import Proved, prove_case, record_of
+from guard.proofs.record import write_record
+from guard.proofs.text import describe
 from guard.reporting import finish_report, start_report
-from guard.selection import select_cases
+from guard.running.listener import TrialListener
+from guard.running.selection import select_cases
 from guard.session import WORKTREE, Session
 
 if TYPE_CHECKING:

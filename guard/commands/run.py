@@ -10,12 +10,12 @@ from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.engine import Engine
 from guard.errors import UsageError
-from guard.listener import TrialListener
 from guard.model import Report
 from guard.project import Project
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
-from guard.selection import select_cases
+from guard.running.listener import TrialListener
+from guard.running.selection import select_cases
 from guard.session import Session
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def run(
 def _checked(
     project: Project, selection: Sequence[Selected], folder: str, report: Report
 ) -> Report:
-    from guard.check_only import check_only
+    from guard.running.check_only import check_only
 
     results = check_only(project, [chosen.case for chosen in selection], folder, report.run_id)
     said = f"graded {folder} as it is; no target was run"

@@ -8,7 +8,7 @@ from guard.errors import ExitCode, GuardError, UsageError
 from guard.model import Case, TrialResult
 from guard.output import out, warn
 from guard.session import Session
-from guard.show import show_trial
+from guard.wording.show import show_trial
 
 if TYPE_CHECKING:
     import argparse

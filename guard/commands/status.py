@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.commands.options import add_at_option
 from guard.engine import Engine
 from guard.errors import ExitCode
-from guard.ground import Ground
 from guard.model import FAIL, PASS, XFAIL, XPASS
 from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
-from guard.records import Receipt
 from guard.regressions import Record
 from guard.session import Session
-from guard.units import count
+from guard.storage.records import Receipt
+from guard.trials.ground import Ground
+from guard.wording.units import count
 
 if TYPE_CHECKING:
     import argparse

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from guard.commands.options import RunOptions, add_run_options
 from guard.engine import Engine
 from guard.errors import UsageError
-from guard.listener import TrialListener
 from guard.project import Project
 from guard.proof import Prover
 from guard.regressions import Record
 from guard.reporting import finish_report, start_report
+from guard.running.listener import TrialListener
 from guard.schema import nearest
 from guard.session import WORKTREE, Session
 

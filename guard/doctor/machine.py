@@ -10,7 +10,7 @@ import subprocess
 from guard import __version__
 from guard.doctor import Finding, broken, holds, look, unknown
 from guard.git import MINIMUM_VERSION, Repo
-from guard.sandbox import NOT_CONTROLLED, plan_hidden, probe_namespaces
+from guard.trials.sandbox import NOT_CONTROLLED, plan_hidden, probe_namespaces
 
 #: From here on git merges trees without a work tree (`git merge-tree --write-tree`).
 LIVE_VERSION = (2, 38)

@@ -9,14 +9,14 @@ from guard import config as config_file
 from guard.doctor import Finding, broken, holds, look, unknown
 from guard.errors import GuardError
 from guard.model import Agent, Case
-from guard.options import fill_options
 from guard.output import printable, shell_path
 from guard.plugin.inventory import load_all
-from guard.prerequisites import find_missing
 from guard.project import Project
 from guard.rules.agent_without_case import without_case
+from guard.running.prerequisites import find_missing
 from guard.session import INDEX, Session
-from guard.units import count
+from guard.trials.options import fill_options
+from guard.wording.units import count
 
 #: Names that one line shows.
 SHOWN = 5

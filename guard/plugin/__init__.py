@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from guard.change import Change
-    from guard.environment import find_program
     from guard.errors import Blocked, Skip, TargetError
     from guard.model import (
         Agent,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         evaluator,
     )
     from guard.plugin.markers import hookimpl, hookspec
+    from guard.trials.environment import find_program
 
 __all__ = [
     "Agent",
@@ -74,7 +74,7 @@ __all__ = [
 #: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.
 _HOMES = {
     "guard.change": ("Change",),
-    "guard.environment": ("find_program",),
+    "guard.trials.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
     "guard.model": (
         "Agent",

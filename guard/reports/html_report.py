@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from guard.established import established
 from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
 from guard.output import mark_of, printable
 from guard.reports.wording import case_sentence, each_took, proof_sides, under_test
-from guard.show import show_trial
+from guard.wording.established import established
+from guard.wording.show import show_trial
 
 STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from guard.errors import ExitCode
-from guard.intervals import wilson
 from guard.model import CaseResult, ProofResult, Report, Side, TrialResult, Violation
 from guard.verdict import CASE_CODES, exit_code, plain_code
+from guard.wording.intervals import wilson
 
 SCHEMA: Final = "guard.report.v1"
 #: Bytes of one stream that a report shows; everything was graded.

@@ -9,11 +9,11 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
-from guard.established import established
-from guard.intervals import describe_rate
 from guard.model import CaseResult, ProofResult, Report, Violation
-from guard.reasons import group_reasons
 from guard.verdict import case_code, proof_code, rule_code
+from guard.wording.established import established
+from guard.wording.intervals import describe_rate
+from guard.wording.reasons import group_reasons
 
 #: All that XML 1.0 has no room for, lone surrogates among them.
 NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from guard.errors import ExitCode
-from guard.established import established
 from guard.model import CaseResult, ProofResult, Report, Violation
 from guard.output import BROKEN, LOOK, mark_of, printable
-from guard.reasons import group_reasons, one_line
 from guard.reports.wording import each_took, interval, proof_sides, under_test
 from guard.verdict import rule_code
+from guard.wording.established import established
+from guard.wording.reasons import group_reasons, one_line
 
 #: Rows of one table; GitHub refuses a comment of more than 65,536 characters.
 ROWS: Final = 100

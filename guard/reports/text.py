@@ -7,14 +7,14 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
-from guard.established import established
-from guard.intervals import describe_limit, describe_rate
 from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, mark_of, printable, shell_path
-from guard.reasons import group_reasons, one_line
 from guard.reports.wording import case_sentence, driven_by, each_took, proof_sides, under_test
-from guard.units import count
 from guard.verdict import rule_code
+from guard.wording.established import established
+from guard.wording.intervals import describe_limit, describe_rate
+from guard.wording.reasons import group_reasons, one_line
+from guard.wording.units import count
 
 #: Up to so many cases the report says in words what their trials show.
 IN_WORDS: Final = 3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guard import model
-from guard.intervals import wilson
 from guard.model import CaseResult, ProofResult, Report
 from guard.output import printable
-from guard.reasons import one_line
-from guard.units import duration, money
+from guard.wording.intervals import wilson
+from guard.wording.reasons import one_line
+from guard.wording.units import duration, money
 
 UNDER_TEST = {"worktree": "the working tree", "index": "what is staged"}
 

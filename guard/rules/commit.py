@@ -10,7 +10,7 @@ from guard.change import Change, DiffEntry
 from guard.errors import ConfigError
 from guard.git import bytes_of, text_of
 from guard.globs import Matcher, literal_prefix
-from guard.message import (
+from guard.messages.message import (
     Exemption,
     FixSettings,
     Message,
@@ -171,7 +171,7 @@ class JudgedCommit:
         old, new = entry.old, entry.new
         if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
             return False
-        from guard.cosmetic import is_cosmetic
+        from guard.messages.cosmetic import is_cosmetic
 
         blobs = self.new.repo.objects.read_many([old.oid, new.oid])
         return is_cosmetic(blobs[old.oid], blobs[new.oid], entry.name)

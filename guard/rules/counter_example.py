@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guard.counter_examples import judge_counter_example, lay_over, observe
 from guard.engine import Engine
 from guard.errors import TrialOutcome, UsageError
 from guard.model import Case, Violation
 from guard.project import Project
-from guard.stage import Stage
+from guard.running.counter_examples import judge_counter_example, lay_over, observe
+from guard.trials.stage import Stage
 from guard.workspace import lay_workspace
 
 RULE = "counter-example"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from guard.message import near_miss, squashed_fixes
+from guard.messages.message import near_miss, squashed_fixes
 from guard.model import Violation
 from guard.rules.commit import JudgedCommit
 

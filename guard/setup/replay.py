@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.change import DIFF_OPTIONS, DiffEntry, parse_raw
-from guard.cosmetic import is_cosmetic
 from guard.git import Repo, text_of
 from guard.globs import Matcher, compile_globs
-from guard.message import FixSettings, Message, exemption, fix_reason, parse_message
+from guard.messages.cosmetic import is_cosmetic
+from guard.messages.message import FixSettings, Message, exemption, fix_reason, parse_message
 from guard.model import Agent
 from guard.tree import EXECUTABLE
 

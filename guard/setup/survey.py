@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from guard import config as config_file
 from guard.errors import UsageError
-from guard.message import FixSettings, fix_settings
+from guard.messages.message import FixSettings, fix_settings
 from guard.model import Agent
 from guard.project import Project
 from guard.setup.case_places import Places, place_cases, read_candidates

@@ -13,7 +13,7 @@ from guard.setup.new_config import judges_ranges
 from guard.setup.remotes import find_remote
 from guard.setup.replay import Replay
 from guard.setup.survey import Survey
-from guard.units import count
+from guard.wording.units import count
 
 #: Layouts and names that one line shows.
 SHOWN = 3

@@ -7,20 +7,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.amend import git_command_line, is_amend
 from guard.change import Change, staged_change
 from guard.errors import ExitCode, UnreadableError, UsageError
 from guard.git import Repo, find_repo, text_of
-from guard.guarded import concerns
-from guard.hookmain import is_nested, run_hook
-from guard.message_cleanup import clean_raw, decode_message, effective_cleanup
+from guard.hookruns.main import is_nested, run_hook
+from guard.judging.amend import git_command_line, is_amend
+from guard.judging.guarded import concerns
+from guard.messages.cleanup import clean_raw, decode_message, effective_cleanup
 from guard.output import printable, say, warn
 from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.store import Store
 
 if TYPE_CHECKING:
-    from guard.judging import Judgement
+    from guard.judging.judge import Judgement
 
 #: What of git's configuration decides how it will clean the message.
 SETTINGS = r"^(core\.comment(char|string)|commit\.(cleanup|verbose)|i18n\.commitencoding)$"
@@ -76,8 +76,8 @@ def _judge_message(
     repo: Repo, base: Project, new: Project, change: Change, file: str, argv: tuple[str, ...]
 ) -> int:
     # Imported here: most commits touch nothing that is guarded.
-    from guard.judging import judge_commit
-    from guard.message import parse_message
+    from guard.judging.judge import judge_commit
+    from guard.messages.message import parse_message
 
     message = read_message(repo, file, argv)
     change = change._replace(message=message.text.encode("utf-8", "surrogateescape"))
@@ -160,7 +160,7 @@ def _refuse(
     argv: tuple[str, ...],
     message: bytes,
 ) -> None:
-    from guard.refusal import Refused, refusal
+    from guard.judging.refusal import Refused, refusal
 
     prefix = os.environ.get("GIT_PREFIX", "")
     kept = keep_message(repo, message, prefix)

@@ -10,16 +10,16 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from guard.amend import git_command_line
 from guard.change import Change, staged_change
 from guard.errors import ExitCode, UsageError
 from guard.git import Repo, find_repo
-from guard.hookmain import is_nested, run_hook
+from guard.hookruns.main import is_nested, run_hook
+from guard.hookruns.watched import may_affect
+from guard.judging.amend import git_command_line
 from guard.output import warn
 from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.store import Store
-from guard.watched import may_affect
 from guard_hooks.commit_msg import Start, find_start
 
 #: Set by `git merge` for each branch that is merged; MERGE_HEAD isn't there yet.

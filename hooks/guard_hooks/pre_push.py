@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from guard.errors import ExitCode
 from guard.git import Repo, find_repo
-from guard.hookmain import is_nested, run_hook
+from guard.hookruns.main import is_nested, run_hook
+from guard.hookruns.pushes import PushedRef, find_tips, parse_pushed, pushed_by_framework
 from guard.output import warn
-from guard.pushes import PushedRef, find_tips, parse_pushed, pushed_by_framework
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from guard.affected import Selected, affected_cases
-from guard.budget import Budget
 from guard.change import change_of_trees
 from guard.engine import Engine
 from guard.errors import ExitCode, GuardError, worst
 from guard.git import Repo
-from guard.heartbeat import heartbeat
-from guard.hook_lines import holding_lines, owed_lines, prose_lines, unclear_lines
-from guard.hook_refusals import push_text
-from guard.hook_run import HookRun, budget_of, run_in_hook
-from guard.judging import readable
+from guard.hookruns.heartbeat import heartbeat
+from guard.hookruns.lines import holding_lines, owed_lines, prose_lines, unclear_lines
+from guard.hookruns.pushes import Tip, known_there
+from guard.hookruns.refusals import push_text
+from guard.hookruns.run import HookRun, budget_of, run_in_hook
+from guard.hookruns.standing import at_push
+from guard.judging.judge import readable
+from guard.judging.range_refusal import range_refusal
+from guard.judging.ranges import SHORT, CommitInfo
 from guard.model import ProofResult
 from guard.output import printable, say, warn
 from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.proof import Prover
-from guard.pushes import Tip, known_there
-from guard.range_refusal import range_refusal
-from guard.ranges import SHORT, CommitInfo
-from guard.standing import at_push
+from guard.running.budget import Budget
 from guard.store import Store
-from guard.units import count
+from guard.wording.units import count
 from guard_hooks.pushed_commits import (
     Own,
     Push,

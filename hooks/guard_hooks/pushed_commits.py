@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from guard.git import Repo
-from guard.judging import Judgement
+from guard.hookruns.pushes import Tip
+from guard.judging.judge import Judgement
+from guard.judging.ranges import CommitInfo, judge_range, own_commits
 from guard.output import LOOK, printable, say
 from guard.project import Project
-from guard.pushes import Tip
-from guard.ranges import CommitInfo, judge_range, own_commits
 from guard.store import Store
 from guard.tree import Tree
-from guard.units import count
+from guard.wording.units import count
 
 #: Notes of the rules that a push shows.
 NOTES = 3

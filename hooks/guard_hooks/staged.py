@@ -8,21 +8,21 @@ from collections.abc import Collection, Sequence
 from guard.affected import Selected, affected_cases
 from guard.change import Change, change_of_trees
 from guard.errors import ExitCode, GuardError, UnreadableError
-from guard.hook_lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
-from guard.hook_refusals import commit_text
-from guard.hook_run import HookRun, run_in_hook
-from guard.judging import readable
-from guard.merges import parents_of
-from guard.message import parse_message
+from guard.hookruns.lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
+from guard.hookruns.refusals import commit_text
+from guard.hookruns.run import HookRun, run_in_hook
+from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
+from guard.judging.judge import readable
+from guard.judging.merges import parents_of
+from guard.messages.message import parse_message
 from guard.model import FAIL, PASS, XFAIL, Violation
 from guard.output import LOOK, say, warn
 from guard.project import Project
 from guard.rules import agent_without_case, record_invalid
 from guard.rules.commit import JudgedCommit
 from guard.snapshot import index_tree
-from guard.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
 from guard.tree import Tree
-from guard.units import count
+from guard.wording.units import count
 from guard_hooks.folder import find_folder
 from guard_hooks.pre_commit import Staged
 
@@ -90,7 +90,7 @@ def refuse_for_rules(
     staged: Staged, new: Project, change: Change, broken: Sequence[Violation]
 ) -> None:
     """Say which rule is broken, and the commands that mend it."""
-    from guard.refusal import Refused, refusal
+    from guard.judging.refusal import Refused, refusal
 
     prefix = os.environ.get("GIT_PREFIX", "")
     say(refusal(broken, Refused(staged.repo, new, change, staged.argv, "", prefix)))

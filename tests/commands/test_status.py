@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from guard.records import Receipt
 from guard.session import Session
+from guard.storage.records import Receipt
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, cases, config
 

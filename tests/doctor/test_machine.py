@@ -8,7 +8,7 @@ import pytest
 
 from guard.doctor.machine import check_git, check_isolation, check_python, judge_git
 from guard.git import find_repo
-from guard.sandbox import probe_namespaces
+from guard.trials.sandbox import probe_namespaces
 from tests.conftest import ScratchRepo
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from guard.errors import PluginError
 from guard.evaluators import built_in_evaluators, check_expectation
-from guard.grading import grade
 from guard.model import Case, Observation
+from guard.trials.grading import grade
 from tests.evaluators.grading import scores_of
 
 TEN = {f"f{n}": n for n in range(10)}

@@ -13,7 +13,7 @@ from guard.cases.markdown import parse as parse_case
 from guard.config import parse_config
 from guard.evaluators import check_expectation, declared_keys
 from guard.explanations import Explanation, all_explanations, find_explanations
-from guard.message import exemption, parse_message, weakenings
+from guard.messages.message import exemption, parse_message, weakenings
 from guard.yamlfile import load_yaml
 
 #: DESIGN section 2, in its order.

@@ -16,7 +16,7 @@ HEAVY = {
     "dataclasses",
     "git",
     "guard.engine",
-    "guard.judging",
+    "guard.judging.judge",
     "importlib.metadata",
     "logging",
     "pathlib",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from guard.judging import RANGE
+from guard.judging.judge import RANGE
 from tests.guarded_repo import (
     CASE,
     CASE_TEXT,

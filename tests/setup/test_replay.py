@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from guard.git import Repo, find_repo
-from guard.message import FixSettings
+from guard.messages.message import FixSettings
 from guard.model import Agent
 from guard.setup.replay import Replay, read_history, replay_rule
 from tests.conftest import ScratchRepo

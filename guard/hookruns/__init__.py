@@ -1,0 +1,1 @@
+"""What the git hooks share: which cases to run, what a verdict means there, and in words."""

@@ -1,0 +1,163 @@
+"""The text of a refused commit: at most eight lines, the likely cause first, then commands.
+
+The last command repeats the commit, with the message kept in ``<git-dir>/guard/message``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from guard.change import Change
+from guard.git import Repo, bytes_of
+from guard.globs import compile_globs, literal_prefix
+from guard.judging.amend import is_amend, takes_all
+from guard.judging.left_out import LeftOut, is_partial, left_out
+from guard.model import Violation
+from guard.output import printable, shell_path
+from guard.project import Project
+from guard.regressions import FILE as REGRESSIONS
+
+LINES = 8
+#: Paths that one line lists before it only counts.
+SHOWN = 3
+_KEPT = "      # your message is kept"
+_FIX_RULES = ("fix-needs-case", "fix-needs-record")
+
+
+class Refused(NamedTuple):
+    """The commit that is refused, and how it was asked for."""
+
+    repo: Repo
+    new: Project
+    change: Change
+    argv: tuple[str, ...]
+    """The command line of git; empty where it can't be seen."""
+    message_file: str
+    """Where the message is kept; empty where it couldn't be."""
+    prefix: str = ""
+    """The folder below the root in which git was called."""
+
+    def path(self, path: str) -> str:
+        """Return a path of the repository as it is pasted where git was called."""
+        below = os.path.relpath(path, self.prefix) if self.prefix else path
+        return shell_path(below + "/" if path.endswith("/") else below)
+
+
+def refusal(violations: Sequence[Violation], refused: Refused) -> str:
+    """Return the text for what blocks a commit; the first violation is told in full."""
+    first = violations[0]
+    left = _left_out(first, refused)
+    # What may be left out where there are too many lines has the higher number.
+    parts = [
+        (0, [f"guard: refused: {first.message} ({first.rule})"]),
+        (1, _labelled("likely", [f"{it.path} {it.why}" for it in left[:1]])),
+        (2, _labelled("because", first.detail[:1])),
+        (1, _labelled("changed", [_listed(first.paths)] if first.paths else ())),
+        (0, _labelled("do", [*_commands(first, left, refused), _repeat(first, left, refused)])),
+        (3, _labelled("also", _others(violations[1:]))),
+        (4, _labelled("more", [f"guard explain {first.rule}"])),
+    ]
+    told = [(number, line) for number, lines in parts for line in lines]
+    while len(told) > LINES:
+        told.remove(max(told, key=lambda one: one[0]))
+    return "\n".join(printable(line) for _, line in told)
+
+
+def _labelled(label: str, texts: Sequence[str]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        yield f"  {'' if number else label:<8} {text}"
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = len(paths) - SHOWN
+    shown = ", ".join(shell_path(path) for path in paths[:SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _others(violations: Sequence[Violation]) -> list[str]:
+    if not violations:
+        return []
+    more = f", and {len(violations) - 1} more" if len(violations) > 1 else ""
+    return [f"{violations[0].message} ({violations[0].rule}){more}"]
+
+
+def _left_out(violation: Violation, refused: Refused) -> list[LeftOut]:
+    """Return what on disk would probably have kept the rule."""
+    agent = refused.new.agents.get(violation.agent)
+    if violation.rule not in _FIX_RULES or agent is None:
+        return []
+    wanted = agent.cases if violation.rule == "fix-needs-case" else (REGRESSIONS,)
+    return left_out(refused.repo, refused.change, wanted)
+
+
+def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
+    """Yield the commands that mend it, up to the one that repeats the commit."""
+    if violation.rule == "case-weakened" and violation.hint and refused.message_file:
+        kept = shell_path(refused.message_file)
+        trailer = violation.hint[0].replace('"', '\\"')
+        yield f'git interpret-trailers --in-place --trailer "{trailer}" {kept}'
+    elif violation.rule in _FIX_RULES:
+        yield from _fix_commands(violation, left, refused)
+    else:
+        yield from violation.hint
+
+
+def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
+    case = _case_id(violation, left, refused)
+    if violation.rule == "fix-needs-case" and not left:
+        yield f"guard new-case ID --agent {shell_path(violation.agent)}"
+    if violation.rule == "fix-needs-case" or not left:
+        yield f"guard prove {case}"
+    force = "-f " if any(it.ignored for it in left) else ""
+    added = " ".join(refused.path(path) for path in _to_add(violation, left, refused))
+    yield f"git add {force}{added}"
+
+
+def _to_add(violation: Violation, left: list[LeftOut], refused: Refused) -> list[str]:
+    if violation.rule == "fix-needs-record":
+        return [REGRESSIONS]
+    return [*([it.path for it in left[:SHOWN]] or _case_folders(violation, refused)), REGRESSIONS]
+
+
+def _case_folders(violation: Violation, refused: Refused) -> list[str]:
+    agent = refused.new.agents.get(violation.agent)
+    found = [literal_prefix(glob) for glob in agent.cases] if agent else []
+    return [folder for folder in found if folder][:1]
+
+
+def _case_id(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
+    """Return the id of the case that is there already, or what stands for one."""
+    agent = refused.new.agents.get(violation.agent)
+    is_case = compile_globs(agent.cases if agent else ())
+    staged = [e.name for e in refused.change.entries if e.new and is_case(e.path)]
+    for path in (*(it.path for it in left), *staged):
+        if is_case(bytes_of(path)) and (found := _id_in(path, refused)):
+            return found
+    return "ID"
+
+
+def _id_in(path: str, refused: Refused) -> str:
+    try:
+        with open(os.path.join(refused.repo.root, path), encoding="utf-8") as file:
+            found = re.search(r"(?m)^id:\s*['\"]?([^\s'\"#]+)", file.read(2000))
+    except (OSError, ValueError):
+        return ""
+    return shell_path(found[1]) if found else ""
+
+
+def _repeat(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
+    """Return the command that repeats the commit as it was asked for."""
+    words = ["git commit"]
+    if is_amend(refused.argv):
+        words.append("--amend")
+    if takes_all(refused.argv):
+        words.append("-a")
+    words.append(f"-F {shell_path(refused.message_file)}" if refused.message_file else "")
+    if is_partial(refused.repo):
+        added = _to_add(violation, left, refused) if violation.rule in _FIX_RULES else []
+        paths = dict.fromkeys([*(entry.name for entry in refused.change.entries), *added])
+        words += ["--", *(refused.path(path) for path in paths)]
+    return " ".join(filter(None, words)) + (_KEPT if refused.message_file else "")

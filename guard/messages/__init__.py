@@ -1,0 +1,1 @@
+"""Commit messages as git stores them, and which changes of prose are cosmetic."""

@@ -1,0 +1,1 @@
+"""Proofs: the broken state of a regression, its two sides, and the verdict."""

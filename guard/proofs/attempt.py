@@ -1,0 +1,231 @@
+"""The proof of one record: which of its broken states decides, and what both sides show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from guard import model
+from guard.errors import UnreadableError
+from guard.model import Case, ProofResult, TrialResult
+from guard.proofs.broken_state import Rung
+from guard.proofs.case import find_case, unstated_keys
+from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key
+from guard.proofs.sides import OPEN
+from guard.proofs.verdicts import decide, hint_of, say_vacuous
+from guard.regressions import Record
+from guard.running.expectations import check_expectations
+from guard.running.prerequisites import find_missing
+from guard.tree import Tree
+from guard.verdict import Judgement
+from guard.wording.intervals import one_sided_p
+
+if TYPE_CHECKING:
+    from guard.proof import Prover
+
+
+class Attempt:
+    """The proof of one record under way: rung by rung, until one decides."""
+
+    def __init__(self, prover: Prover, record: Record, *, draft: bool) -> None:
+        self.prover = prover
+        self.record = record
+        self.draft = draft
+        self.result: ProofResult | None = None
+        self.rung = Rung("")
+        self.stayed_green: list[Rung] = []
+        self.passed_over: list[Rung] = []
+        self.kept_key = ""
+        """Under which the broken side is found again after the skill was edited."""
+        self.before: Half | None = None
+        self.after: Half | None = None
+        self.case: Case | None = None
+        self._open_case()
+        if self.result is None:
+            self._try(self._begin)
+
+    def _open_case(self) -> None:
+        if self.record.retired:
+            reason = str((self.record.retirement or {}).get("reason", ""))
+            self.result = self._result(Judgement(model.RETIRED, reason))
+            return
+        case, unprotected = find_case(self.prover.project, self.record)
+        if case is None:
+            found = self._result(Judgement(model.UNPROTECTED, unprotected))
+            self.result = found._replace(hint="edit regressions.json")
+            return
+        check_expectations(self.prover.project, [case])
+        self.case = self.prover.bounded(case)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except UnreadableError as error:
+            found = self._result(Judgement(model.BLOCKED, error.message))
+            self.result = found._replace(hint=error.hint)
+
+    def _begin(self) -> None:
+        self.rungs: Iterator[Rung] = self.prover.states.rungs(self.record)
+        self._recall_kept()
+        if self.before is None:
+            self._next_rung()
+
+    # Rungs -----------------------------------------------------------------------------
+
+    def _recall_kept(self) -> None:
+        """Use the broken side that is kept: an edit of the skill doesn't buy it again."""
+        assert self.case is not None
+        pinned = self.prover.states.pinned(self.record)
+        if pinned.tree is None:
+            return
+        half = self.prover.half(self.case, pinned.tree, BEFORE, self.record.fails_on)
+        self.kept_key = kept_key(half.key)
+        kept = None if self.prover.fresh else self.prover.project.store.find_red(self.kept_key)
+        if kept is not None:
+            half.take(kept)
+        if half.judgement.verdict == model.FAIL and half.digest:
+            state = half.state or self._first_state(pinned.tree)
+            self.before, self.rung = half, pinned._replace(state=state)
+            self._open_after()
+
+    def _first_state(self, tree: Tree) -> str:
+        """Name a tree by the first rung that it is: right after a fix live and pinned are one."""
+        first = next(self.rungs)
+        self.rungs = chain([first], self.rungs)
+        same = first.tree is not None and first.tree.oid == tree.oid
+        return first.state if same else "pinned"
+
+    def _next_rung(self) -> None:
+        assert self.case is not None
+        for rung in self.rungs:
+            if rung.tree is None:
+                self.passed_over.append(rung)
+                continue
+            self.rung = rung
+            self.before = self.prover.half(self.case, rung.tree, BEFORE, self.record.fails_on)
+            self._open_after()
+            return
+        self.result = self._exhausted()
+
+    def _open_after(self) -> None:
+        if self.after is not None:
+            return
+        assert self.case is not None
+        self.after = self.prover.half(self.case, self.prover.project.tree, AFTER)
+        more = self.after.more
+
+        def unless_vacuous(trials: Sequence[TrialResult], jobs: int) -> int:
+            # Where the broken state passes, the fixed one has nothing to decide.
+            green = self.before and self.before.judgement.verdict == model.PASS
+            return 0 if green else more(trials, jobs)
+
+        self.after.more = unless_vacuous
+
+    # Running ---------------------------------------------------------------------------
+
+    def open_halves(self) -> list[Half]:
+        """Return the sides that take trials; without its prerequisites none does."""
+        halves = [half for half in (self.before, self.after) if half and half.is_open()]
+        if not halves or not self.prover.run:
+            return []
+        project, case = self.prover.project, halves[0].case
+        agent, offered = project.agents[case.agent], project.plugins.prerequisites()
+        missing = find_missing(agent, case, project.repo.root, offered)
+        if missing:
+            self.result = self._result(Judgement(model.SKIP, missing))
+            return []
+        return halves
+
+    def keep(self, half: Half) -> None:
+        """Keep a side as soon as it is decided."""
+        red = half.side == BEFORE and half.judgement.verdict == model.FAIL
+        half.keep(*([self.kept_key] if red and self.kept_key else []), state=self.rung.state)
+
+    def advance(self) -> None:
+        """Decide, or go on to the next rung."""
+        if self.result is not None:
+            return
+        assert self.before is not None
+        assert self.after is not None
+        before, after = self.before.judgement, self.after.judgement
+        owed = Judgement(model.OWED, "not run, or a budget ended first")
+        unneeded = Judgement(model.PASS) if before.verdict == model.PASS else owed
+        found = decide(
+            owed if before == OPEN else before,
+            unneeded if after == OPEN else after,
+            self.record.fails_on,
+        )
+        if found is None:
+            self.stayed_green.append(self.rung)
+            self._try(self._next_rung)
+            return
+        self.result = self._result(self._with_keys(found))
+
+    def _with_keys(self, found: Judgement) -> Judgement:
+        """Refuse a record that names no key: then no failure is the one recorded."""
+        if self.record.fails_on or self.draft or found.verdict != model.PROVEN:
+            return found
+        return Judgement(model.WRONG_REASON, "the record names no key that it fails on (fails_on)")
+
+    def _exhausted(self) -> ProofResult:
+        """Judge a record whose every rung stayed green or could not be built."""
+        if not self.stayed_green:
+            same = next((rung for rung in self.passed_over if rung.same), None)
+            if same is None:
+                return self._result(Judgement(model.STALE, self.passed_over[-1].reason))
+            self.rung = same
+            return self._result(Judgement(model.DEGENERATE, same.reason))
+        assert self.before is not None
+        unstated = self._unstated()
+        if unstated:
+            said = f"fails_on names {', '.join(unstated)}, which the case doesn't state"
+            return self._result(Judgement(model.WRONG_REASON, f"{said}, and it passes before"))
+        if not self.rung.touched:
+            said = "the record came in with a commit that changes nothing of the agent"
+            return self._result(Judgement(model.DEGENERATE, f"{said}, and it passes before that"))
+        return self._result(Judgement(model.VACUOUS, say_vacuous(self.before.counts())))
+
+    def _unstated(self) -> list[str]:
+        assert self.case is not None
+        agent = self.prover.project.agents[self.case.agent]
+        halves = [half for half in (self.before, self.after) if half]
+        return unstated_keys(
+            self.record.fails_on,
+            {**agent.always, **self.case.expected},
+            self.prover.project.evaluators_of(agent),
+            [trial for half in halves for trial in half.trials],
+        )
+
+    # The result ------------------------------------------------------------------------
+
+    def _result(self, found: Judgement) -> ProofResult:
+        before, after = self.before, self.after
+        failed = before.counts() if before else None
+        passed = after.counts() if after else None
+        name = self.case.id if self.case else self.record.id
+        if self.case:
+            target = self.prover.project.agents[self.case.agent].target
+            halves = [half for half in (before, after) if half]
+            self.prover.note_control([t for half in halves for t in half.trials], target)
+        return ProofResult(
+            id=self.record.id,
+            agent=self.record.agent,
+            case=self.record.case,
+            verdict=found.verdict,
+            state=self.rung.state,
+            before=failed,
+            after=passed,
+            p_value=one_sided_p(failed, passed) if failed and passed else None,
+            reason=self._with_state(found),
+            hint=hint_of(found.verdict, self.record.id, name),
+            before_result=before.result() if before and before.trials else None,
+            after_result=after.result() if after and after.trials else None,
+        )
+
+    def _with_state(self, found: Judgement) -> str:
+        """Say why a wider state than the live one decided."""
+        live = next((r for r in self.passed_over if r.state == "live" and not r.same), None)
+        if live is None or found.verdict in (model.STALE, model.BLOCKED):
+            return found.reason
+        return f"{found.reason}; not by the live state: {live.reason}"

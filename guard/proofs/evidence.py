@@ -1,0 +1,168 @@
+"""One side of a proof under way: what is kept of it already, and the trials it still takes.
+
+The broken side is kept apart from receipts of ordinary runs (`Store.put_red`): it is judged by
+its own gate, so that what it shows may not stand for the case's own policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from guard import model
+from guard.affected import Selected
+from guard.engine import Engine, case_result
+from guard.model import Case, CaseResult, Side, TrialResult
+from guard.proofs.sides import OPEN, Judge
+from guard.running.receipts import answers, make_receipt
+from guard.running.series import MoreTrials, Series
+from guard.storage.records import Receipt, evidence_of, trials_of
+from guard.tree import Tree
+from guard.verdict import GRADED, Judgement
+
+BEFORE = "before"
+AFTER = "after"
+
+
+def kept_key(key: str) -> str:
+    """Return the key under which a red side is kept for whatever the skill becomes."""
+    return f"kept:{key}"
+
+
+class Half:
+    """One side of a proof: a case on a tree."""
+
+    def __init__(
+        self, engine: Engine, case: Case, tree: Tree, side: str, judge: Judge, more: MoreTrials
+    ) -> None:
+        self.engine = engine
+        self.case = case
+        self.tree = tree
+        self.side = side
+        self.judge = judge
+        self.more = more
+        self.key = engine.receipt_key(case, tree)
+        self.state = ""
+        """The rung that a kept broken side was run on."""
+        self.kept: tuple[TrialResult, ...] = ()
+        self.date = ""
+        """When the kept trials were run, where nothing else was."""
+        self.digest = ""
+        """Of the receipt that holds this side."""
+        self.series: Series | None = None
+        self._taken_over = 0
+
+    # What is kept ----------------------------------------------------------------------
+
+    def recall(self) -> None:
+        """Take the trials that earlier runs left for exactly this case on this tree."""
+        for receipt in self._receipts():
+            trials = trials_of(receipt)
+            if self.judge(trials) != OPEN:
+                self.take(receipt)
+                return
+            # A run by another gate may have stopped sooner: its trials count, more are run.
+            if len(trials) > len(self.kept):
+                self.kept = _graded_start(trials)
+        interrupted = self._interrupted()
+        if len(interrupted) > len(self.kept):
+            self.kept = interrupted
+
+    def take(self, receipt: Receipt) -> None:
+        """Let a receipt answer this side."""
+        self.kept, self.date, self.digest = trials_of(receipt), receipt.date, receipt.digest
+        self.state = str(receipt.evidence.get("state", ""))
+
+    def _receipts(self) -> Iterator[Receipt]:
+        store, agent = self.engine.project.store, self.engine.project.agents[self.case.agent]
+        max_age = agent.max_age or self.engine.project.config.receipts["max_age"]
+        if self.side == AFTER:
+            found = store.find_receipt(self.key)
+            if found is not None and answers(found, max_age):
+                yield found
+            return
+        for found in (store.find_red(self.key), store.find_receipt(self.key)):
+            # That it failed is evidence for as long as nothing it depends on changes.
+            if found and (found.verdict == model.FAIL or answers(found, max_age)):
+                yield found
+
+    def _interrupted(self) -> tuple[TrialResult, ...]:
+        """Return the trials of a run that was stopped before it came to a verdict here."""
+        store = self.engine.project.store
+        trials = store.resumable_trials(self.case.id, self.key, side=self.side)
+        return _graded_start(trials) if self.judge(trials) == OPEN else ()
+
+    # What is run -----------------------------------------------------------------------
+
+    @property
+    def trials(self) -> tuple[TrialResult, ...]:
+        """All trials there are, kept and run, in order."""
+        return self.series.results if self.series else self.kept
+
+    @property
+    def ran(self) -> bool:
+        """Whether a trial was run now."""
+        return self.series is not None and len(self.series.results) > self._taken_over
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the side shows so far."""
+        return self.judge(self.trials)
+
+    def is_open(self) -> bool:
+        """Tell whether it takes another trial."""
+        return self.more(self.trials, 1) > 0
+
+    def start(self) -> Series:
+        """Return the series that runs what is missing."""
+        if self.series is None:
+            stage = self.engine.stage(self.engine.project.agents[self.case.agent], self.tree)
+            self.series = Series(self.case, stage, self.more, self.key, side=self.side)
+            self.series.take_over(self.kept)
+            self._taken_over = self.series.started
+        return self.series
+
+    # What came of it -------------------------------------------------------------------
+
+    def counts(self) -> Side | None:
+        """Return how many trials passed; None where none was graded."""
+        graded = [trial for trial in self.trials if trial.verdict in GRADED]
+        if not graded:
+            return None
+        return Side(sum(trial.verdict != model.FAIL for trial in graded), len(graded))
+
+    def result(self) -> CaseResult:
+        """Return the side as the result of its case."""
+        verdict, reason = self.judgement
+        if verdict == model.WRONG_REASON:
+            verdict = model.FAIL
+        chosen = Selected(self.case)
+        result = case_result(chosen, verdict or model.OWED, reason, self.trials, len(self.trials))
+        return result._replace(receipt=self.digest, reused="" if self.ran else self.date)
+
+    def keep(self, *other_keys: str, **facts: str) -> None:
+        """Keep what was run and decided; a broken side under further keys too."""
+        if self.judgement == OPEN or not self.ran:
+            return
+        if self.side == AFTER:
+            self.digest = self.engine.keep(self.key, self.result()).receipt
+        else:
+            self.put_red(*other_keys, **facts)
+
+    def put_red(self, *other_keys: str, **facts: str) -> None:
+        """Keep a broken side, so that it is found by each of the keys.
+
+        What ran against an endpoint that isn't the provider's own is no evidence for it.
+        """
+        project, result = self.engine.project, self.result()
+        if not project.target_of(project.agents[self.case.agent]).live:
+            return
+        evidence = {**evidence_of(result), "tree": self.tree.oid, "exact": self.key, **facts}
+        for key in dict.fromkeys((*other_keys, self.key)):
+            receipt = make_receipt(key, result)._replace(evidence=evidence)
+            self.digest = project.store.put_red(receipt)
+
+
+def _graded_start(trials: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
+    """Return the trials up to the first that could not be graded: that one is drawn anew."""
+    return tuple(takewhile(lambda trial: trial.verdict in GRADED, trials))

@@ -1,0 +1,83 @@
+"""Writes a proof into regressions.json in the user's working tree, and nothing else there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from guard.model import Case, ProofResult
+from guard.output import write_file
+from guard.proofs.prove import Proved
+from guard.regressions import EMPTY, FILE, Record, validate, write_regressions
+
+#: Characters of an incident's summary.
+SUMMARY: Final = 160
+#: The end of a sentence: a full stop before white space and a capital, or the end.
+SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
+
+
+def write_record(root: str, proved: Proved, case: Case) -> None:
+    """Write the record of a proof; the other records stay as they are on disk now.
+
+    The trials may have taken minutes: the file is read again, so that no edit is lost.
+    """
+    path = os.path.join(root, FILE)
+    document = dict(EMPTY)
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            document = validate(file.read())
+    known = document["regressions"].get(proved.record.id, {})
+    records = {**document["regressions"], proved.record.id: fields_of(proved, case, known)}
+    write_file(path, write_regressions({**document, "regressions": records}).decode())
+
+
+def fields_of(proved: Proved, case: Case, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record's fields: what is known of it, with the proof filled in."""
+    record, today = proved.record, datetime.now(UTC).date().isoformat()
+    fields = {
+        "agent": record.agent,
+        "case": record.case,
+        "incident": {"summary": summary_of(case), "date": today, "issue": None},
+        "claims": list(case.evidence.get("supports_claims", ())),
+        "seams": list(case.evidence.get("seams", ())),
+        "before": dict(record.before),
+        "fails_on": list(record.fails_on),
+        "proof": proof_fields(proved.proof, today),
+        "status": record.status,
+        "retirement": None,
+    }
+    stated = {key: known[key] for key in known if key in _THEIRS}
+    return {**fields, **stated, **_reopened(record), **_others(known, fields)}
+
+
+#: What a person writes; a proof leaves it as it is.
+_THEIRS: Final = ("incident", "claims", "seams", "status", "retirement")
+
+
+def _reopened(record: Record) -> dict[str, int]:
+    return {"reopened": record.reopened} if record.reopened else {}
+
+
+def _others(known: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in known.items() if k not in fields and k != "reopened"}
+
+
+def proof_fields(proof: ProofResult, today: str) -> dict[str, Any]:
+    """Return what a record says of its proof: both counts, the date, the receipts."""
+    halves = [half for half in (proof.before_result, proof.after_result) if half]
+    sides = {"before": proof.before, "after": proof.after}
+    return {
+        **{name: dict(side._asdict()) for name, side in sides.items() if side},
+        "date": today,
+        "receipts": [half.receipt for half in halves if half.receipt],
+    }
+
+
+def summary_of(case: Case) -> str:
+    """Return the first sentence of the case's prose, else what was asked."""
+    prose = " ".join(line for line in case.body.splitlines() if not line.startswith("#"))
+    text = SENTENCE.split(" ".join(prose.split()), maxsplit=1)[0] or case.utterance or case.id
+    return text if len(text) <= SUMMARY else text[: SUMMARY - 1].rstrip() + "…"

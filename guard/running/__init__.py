@@ -1,0 +1,1 @@
+"""Running cases: which ones, how many trials, within what budget, on what evidence."""

@@ -1,0 +1,150 @@
+"""Receipts: the stored evidence of a case, under a digest of all that it depended on.
+
+Of the tree only what the case depends on is in it: the agent's own paths, what its checks
+depend on, the code of its plugins, its fixtures, and the skills that a client lists beside
+it. Other files of the workspace are data: an edit there voids no evidence (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from guard import __version__
+from guard.affected import Selected
+from guard.git import bytes_of
+from guard.globs import Matcher, compile_globs, literal
+from guard.model import PASS, XFAIL, Agent, Case, CaseResult
+from guard.plugin.api import Fingerprint
+from guard.project import Project
+from guard.references import fixtures_of, named_in_repo
+from guard.skills import is_skill, skill_heads
+from guard.storage.records import Receipt, evidence_of
+from guard.tree import Tree
+
+FORMAT = "receipt-1"
+
+
+class Keys:
+    """Makes the keys of one project's cases; what an agent's cases share is digested once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._trees: dict[tuple[str, str], str] = {}
+
+    def key(self, case: Case, fingerprint: Fingerprint, tree: Tree | None = None) -> str:
+        """Return the key of a case on a tree (default: the project's own).
+
+        In a proof the tree is a broken state; case, checks and plugins stay the project's.
+        """
+        agent = self.project.agents[case.agent]
+        parts = {
+            "format": FORMAT,
+            "guard": __version__,
+            "case": _case_facts(case),
+            "agent": _agent_facts(agent),
+            "target": list(fingerprint),
+            "own": self._own(agent, tree or self.project.tree),
+            "checks": self._checks(agent),
+            "case_files": self._digest(self._case_files(case), self.project.tree),
+        }
+        return "sha256:" + hashlib.sha256(_canonical(parts)).hexdigest()
+
+    def _own(self, agent: Agent, tree: Tree) -> str:
+        name = (agent.name, tree.oid)
+        if name not in self._trees:
+            own = self._digest(self.project.own_paths(agent), tree)
+            heads = skill_heads(tree, self._skills_beside(agent, tree), self.project.store)
+            self._trees[name] = own + hashlib.sha256(_canonical(heads)).hexdigest()
+        return self._trees[name]
+
+    def _skills_beside(self, agent: Agent, tree: Tree) -> list[bytes]:
+        return [p for p in tree.below(bytes_of(agent.workspace)) if is_skill(p)]
+
+    def _checks(self, agent: Agent) -> str:
+        name = (agent.name, "checks")
+        if name not in self._trees:
+            project = self.project
+            globs = (*project.depends_of(agent), *project.tools_of(agent), *project.code_of(agent))
+            self._trees[name] = self._digest(compile_globs(globs), project.tree)
+        return self._trees[name]
+
+    def _case_files(self, case: Case) -> Matcher:
+        return compile_globs(map(literal, (*fixtures_of(case), *named_in_repo(case.expected))))
+
+    def _digest(self, wanted: Matcher, tree: Tree) -> str:
+        digest = hashlib.sha256()
+        for path, entry in sorted(tree.entries().items()):
+            if wanted(path):
+                digest.update(b"%s\0%s %s\n" % (path, entry.mode.encode(), entry.oid.encode()))
+        return digest.hexdigest()
+
+
+def _case_facts(case: Case) -> dict[str, Any]:
+    """Return what decides a case's outcome: not its prose, its file, or what it claims."""
+    left_out = ("path", "body", "blob", "evidence", "counter_examples")
+    return {name: value for name, value in case._asdict().items() if name not in left_out}
+
+
+def _agent_facts(agent: Agent) -> dict[str, Any]:
+    kept = (
+        *("name", "target", "options", "workspace", "evaluators", "always", "env", "python"),
+        # It decides how many trials are asked for.
+        "deterministic",
+    )
+    return {name: value for name, value in agent._asdict().items() if name in kept}
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()
+
+
+def make_receipt(key: str, result: CaseResult) -> Receipt:
+    """Return the receipt of a case that was just run."""
+    return Receipt(
+        key=key,
+        case=result.case,
+        agent=result.agent,
+        verdict=result.verdict,
+        passed=result.passed,
+        trials=result.graded_count,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence_of(result),
+    )
+
+
+def answers(receipt: Receipt | None, max_age: str) -> bool:
+    """Tell whether a receipt stands for a run: it holds, and it isn't too old.
+
+    A failure is never answered by a receipt: what is broken is looked at again.
+    """
+    if receipt is None or receipt.verdict not in (PASS, XFAIL):
+        return False
+    try:
+        age = datetime.now(UTC) - datetime.fromisoformat(receipt.date)
+    except (TypeError, ValueError):
+        return False
+    return timedelta(minutes=-5) <= age <= _duration(max_age)
+
+
+def _duration(text: str) -> timedelta:
+    unit = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}[text[-1]]
+    return int(text[:-1]) * unit if len(text) <= 8 else timedelta.max
+
+
+def result_of(receipt: Receipt, chosen: Selected) -> CaseResult:
+    """Return the result that a receipt stands for."""
+    return CaseResult(
+        case=chosen.case.id,
+        agent=chosen.case.agent,
+        verdict=receipt.verdict,
+        affected_by=chosen.affected_by,
+        path=chosen.case.path,
+        receipt=receipt.digest,
+        reused=receipt.date,
+        recorded_passed=receipt.passed,
+        recorded_trials=receipt.trials,
+        evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
+    )

@@ -1,0 +1,1 @@
+"""How one trial runs: its workspace, sandbox and processes, and how it is graded."""

@@ -1,0 +1,177 @@
+"""From an observation to a trial's verdict: evaluators, scores, baselines (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
+
+from guard import model
+from guard.errors import Blocked, Skip, TargetError
+from guard.model import Case, Observation, Score
+from guard.plugin.api import Evaluator, Expectations
+from guard.trials.baseline import excuse
+
+OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
+    (Skip, model.SKIP),
+    (Blocked, model.BLOCKED),
+    (TargetError, model.ERROR),
+)
+
+
+NOT_LOADED: Final = "agent_not_loaded: the client never saw the agent under test"
+#: The source of evaluators that say nothing where none of their keys is stated.
+BUILT_IN: Final = "built-in"
+
+
+class Grade(NamedTuple):
+    """What came of grading one observation."""
+
+    verdict: str
+    reason: str = ""
+    scores: tuple[Score, ...] = ()
+    failing: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
+    blame: str = ""
+    """What broke, where it is the target or a judge."""
+
+
+def grade_of_error(error: BaseException, who: str, function: object, *, blame: str = "") -> Grade:
+    """Return the grade for what a target or an evaluator raised."""
+    for kind, verdict in OUTCOMES:
+        if isinstance(error, kind):
+            return Grade(verdict, str(error), blame=blame if verdict == model.ERROR else "")
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Grade(model.ERROR, f"{who} raised {said} ({_place_of(error, function)})", blame=blame)
+
+
+def _place_of(error: BaseException, function: object) -> str:
+    """Return file:line: the deepest in the function's own file, else the deepest of all."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", "")
+    place = "no line known"
+    trace, in_own = error.__traceback__, False
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file == own or not in_own:
+            place = f"{os.path.basename(file)}:{trace.tb_lineno}"
+            in_own = file == own
+        trace = trace.tb_next
+    return place
+
+
+def grade(
+    case: Case,
+    expected: Mapping[str, Any],
+    observation: Observation,
+    evaluators: Sequence[Evaluator],
+    engine_scores: Iterable[Score] = (),
+) -> Grade:
+    """Put an observation through all evaluators; ``engine_scores`` are the engine's own."""
+    if observation.loaded is False:
+        return Grade(model.ERROR, NOT_LOADED)
+    scores = list(engine_scores)
+    answered: set[str] = set()
+    for evaluator in evaluators:
+        if evaluator.source == BUILT_IN and expected.keys().isdisjoint(evaluator.reads):
+            continue
+        blame = "judge" if evaluator.judge else ""
+        try:
+            found = _evaluate(evaluator, case, expected, observation)
+        except Exception as error:  # an evaluator is anyone's code; whatever it raises is named
+            who = f"evaluator {evaluator.name}"
+            return grade_of_error(error, who, evaluator.evaluate, blame=blame)
+        scores += found.scores
+        answered |= found.answered
+        if found.problem:
+            return Grade(model.ERROR, found.problem, tuple(scores), blame=blame)
+    silent = [key for key in expected if key not in answered]
+    ungraded = f"no score for what is expected: {', '.join(silent)}" if silent else ""
+    if not expected:
+        ungraded = "the case states no expectation"
+    return _weigh(case, observation, tuple(scores), evaluators, ungraded)
+
+
+class _Evaluated(NamedTuple):
+    scores: tuple[Score, ...] = ()
+    answered: frozenset[str] = frozenset()
+    """Expectation keys that these scores answer."""
+    problem: str = ""
+
+
+def _evaluate(
+    evaluator: Evaluator, case: Case, expected: Mapping[str, Any], observation: Observation
+) -> _Evaluated:
+    inputs = {**case.input, **({"utterance": case.utterance} if case.utterance else {})}
+    values = Expectations(expected, inputs)
+    scores: list[Score] = []
+    for found in evaluator.evaluate(observation, values):
+        problem = _problem_of(evaluator, found)
+        if problem:
+            return _Evaluated(problem=f"evaluator {evaluator.name} {problem}")
+        scores.append(Score(found.key, float(found.value), found.reason))
+    undeclared = sorted(values.read - set(evaluator.reads)) if evaluator.declared else []
+    if undeclared:
+        keys = ", ".join(undeclared)
+        return _Evaluated(
+            problem=f"evaluator {evaluator.name} read {keys}, which it doesn't declare"
+        )
+    return _Evaluated(tuple(scores), _answered(evaluator, values.read, scores))
+
+
+def _answered(evaluator: Evaluator, read: set[str], scores: Sequence[Score]) -> frozenset[str]:
+    """Return the expectation keys with a score: by name, or as what a score took into account."""
+    keys = {score.key for score in scores}
+    if not scores:
+        return frozenset()
+    if not evaluator.declared:
+        return frozenset(keys | read)
+    return frozenset(keys | {key for key in read if key not in evaluator.writes})
+
+
+def _problem_of(evaluator: Evaluator, found: object) -> str:
+    if not isinstance(found, Score):
+        return f"returned {type(found).__name__}, not a score"
+    if evaluator.declared and found.key not in evaluator.writes:
+        return f"wrote {found.key}, which it doesn't declare"
+    value = cast("Any", found.value)
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        return f"scored {found.key} with {value}, which is not from 0 to 1"
+    return ""
+
+
+def _weigh(
+    case: Case,
+    observation: Observation,
+    scores: tuple[Score, ...],
+    evaluators: Sequence[Evaluator],
+    ungraded: str,
+) -> Grade:
+    failing = failing_keys(scores)
+    never = [key for evaluator in evaluators for key in evaluator.never_excuse]
+    excused, missing_facts = excuse(case.expected_baseline, failing, observation.facts, never)
+    if missing_facts:
+        names = ", ".join(missing_facts)
+        said = f"the baseline asks for facts that the target never set: {names}"
+        return Grade(model.ERROR, said, scores, failing)
+    unexcused = [key for key in failing if key not in excused]
+    if unexcused:
+        return Grade(model.FAIL, reason_of(scores, unexcused), scores, failing, excused)
+    if ungraded:
+        return Grade(model.UNGRADED, ungraded, scores, failing, excused)
+    verdict = model.XFAIL if failing else model.PASS
+    return Grade(verdict, reason_of(scores, failing), scores, failing, excused)
+
+
+def failing_keys(scores: Iterable[Score]) -> tuple[str, ...]:
+    """Return the keys with a score below 1."""
+    return tuple(dict.fromkeys(score.key for score in scores if score.value < 1))
+
+
+def reason_of(scores: Iterable[Score], keys: Iterable[str]) -> str:
+    """Return the reasons of the failing keys in one line."""
+    wanted = set(keys)
+    return "; ".join(
+        f"{score.key}: {score.reason}" if score.reason else score.key
+        for score in scores
+        if score.key in wanted and score.value < 1
+    )

@@ -1,0 +1,293 @@
+"""Where the programs of trials run: out of sight of the user's checkout, where that can be had.
+
+A `Launcher` is one process in its own mount namespace (`guard.trials.launcher`). What it may see is
+a `Layout`. Without namespaces it still adopts and finds every process of a trial; without
+Linux, `guard.trials.children` stands in. `isolation` says in words which of them it was.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from guard.errors import TargetError
+from guard.trials import stopping
+from guard.trials.children import DirectStarter
+from guard.trials.environment import virtual_environment
+
+#: Not imported here: it brings ctypes along.
+LAUNCHER = os.path.join(os.path.dirname(__file__), "launcher.py")
+#: As in the launcher.
+LENGTH_BYTES = 4
+
+CONTROLLED = "repository hidden, {repo} read-only"
+NOT_CONTROLLED = "repository and HOME: not controlled"
+BY_TAG_ONLY = NOT_CONTROLLED + "; processes found by tag only"
+GONE = "the process that starts the programs of trials was killed"
+
+
+class Layout(NamedTuple):
+    """What trials of one slot see of the machine."""
+
+    hidden: tuple[str, ...]
+    """Folders that are empty there."""
+    kept: tuple[tuple[str, bool], ...]
+    """Folders inside the hidden ones that stay; True: read-only."""
+
+
+def plan_hidden(folders: Iterable[str], home: str) -> tuple[str, ...] | None:
+    """Return the folders to hide, or None where hiding them would take too much away."""
+    hidden = tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders if folder))
+    homes = {os.path.realpath(home), os.path.realpath(os.path.expanduser("~"))}
+    if any(folder == "/" or _is_inside(h, folder) for folder in hidden for h in homes):
+        return None
+    return hidden
+
+
+def plan_kept(hidden: Sequence[str], path: str, python: str) -> tuple[tuple[str, bool], ...]:
+    """Return the environments inside hidden folders that programs need: read-only.
+
+    Those of the agent's own interpreter, and virtual environments and ``node_modules`` that
+    the user has on PATH. The rest of PATH inside the checkout is the repository's own code.
+    """
+    wanted = _environment_of(python) if python else []
+    for entry in path.split(os.pathsep):
+        if entry.endswith("/node_modules/.bin"):
+            wanted.append(os.path.dirname(entry))
+        elif entry.startswith("/"):
+            wanted += _environment_of(os.path.join(entry, "python"))
+    inside = [
+        folder
+        for folder in dict.fromkeys(map(os.path.normpath, wanted))
+        if os.path.isdir(folder) and any(_is_inside(folder, h) and folder != h for h in hidden)
+    ]
+    return tuple((folder, True) for folder in inside)
+
+
+def _environment_of(python: str) -> list[str]:
+    """Return the virtual environment of an interpreter, and where its base was installed."""
+    venv = virtual_environment(python)
+    if not venv:
+        return []
+    base = os.path.dirname(os.path.dirname(os.path.realpath(python)))
+    return [venv, base]
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+class Launcher:
+    """One launcher process, and our end of the socket to it."""
+
+    def __init__(self, layout: Layout | None) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                (sys.executable, "-I", "-S", LAUNCHER),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._control = ours
+        self._lock = threading.Lock()
+        self._by_tag = DirectStarter()
+        self.usable = True
+        stopping.watch(self)
+        self.namespace_problem = self._take_place(layout)
+        """Why there is no namespace; empty where there is one."""
+
+    def _take_place(self, layout: Layout | None) -> str:
+        """Enter the namespace, and wait until the launcher is ready."""
+        if layout is None:
+            self.clean(0)
+            return "not asked for"
+        hidden = [os.fsencode(path) for path in layout.hidden]
+        kept = [(os.fsencode(path), read_only) for path, read_only in layout.kept]
+        answer = self._ask("place", hidden, kept)
+        line = _read_line(answer)
+        os.close(answer)
+        self.usable = bool(line)
+        return line.removeprefix("ready").strip() if line else GONE
+
+    def start(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], stdio: Sequence[int]
+    ) -> LaunchedProgram:
+        """Start a program in a session of its own. Raises `TargetError` where it can't be."""
+        words = [os.fsencode(word) for word in argv]
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        answer = self._ask("start", os.fsencode(cwd), words, variables, fds=stdio)
+        try:
+            pid = _started(_read_line(answer), argv[0])
+        except BaseException:
+            os.close(answer)
+            raise
+        self._by_tag.remember(pid, env)
+        return LaunchedProgram(self, pid, answer)
+
+    def send_signal(self, pid: int, number: int) -> None:
+        """Send a signal to the process group of a program that was started here."""
+        os.close(self._ask("kill", pid, int(number)))
+
+    def clean(self, grace: float) -> tuple[int, ...]:
+        """Kill what was left behind; return the pids still alive after ``grace`` seconds."""
+        try:
+            answer = self._ask("clean", float(grace))
+            words = _read_line(answer).split()
+            os.close(answer)
+        except TargetError:
+            words = []
+        if words[:1] != ["cleaned"]:
+            self.usable = False
+            return self._by_tag.clean(grace)
+        self._by_tag.forget_all()
+        return tuple(int(word) for word in words[1:])
+
+    def stop(self) -> None:
+        """Have the launcher kill all that is below it, and end."""
+        self.usable = False
+        try:
+            self._control.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """End the launcher."""
+        stopping.forget(self)
+        self.stop()
+        self._control.close()
+        self._process.wait()
+
+    def _ask(self, *message: Any, fds: Sequence[int] = ()) -> int:
+        """Send a message; return where its answer can be read."""
+        body = marshal.dumps(message)
+        data = len(body).to_bytes(LENGTH_BYTES, "big") + body
+        answer, answer_to = os.pipe()
+        try:
+            with self._lock:
+                sent = socket.send_fds(self._control, [data], [*fds, answer_to])
+                self._control.sendall(data[sent:])
+        except OSError as error:
+            os.close(answer)
+            self.usable = False
+            stopping.check()
+            raise TargetError(GONE) from error
+        finally:
+            os.close(answer_to)
+        return answer
+
+
+class LaunchedProgram:
+    """A program that a launcher started."""
+
+    def __init__(self, launcher: Launcher, pid: int, notice: int) -> None:
+        self._launcher = launcher
+        self._pid = pid
+        self._code: int | None = None
+        self.notice = notice
+
+    def ended(self) -> int | None:
+        """Return the exit status, negative for a signal; None while it runs."""
+        if self._code is None and _is_readable(self.notice, 0):
+            words = _read_line(self.notice).split()
+            if words[:1] != ["ended"]:
+                self._launcher.usable = False
+                stopping.check()
+                raise TargetError(GONE)
+            self._code = int(words[1])
+        return self._code
+
+    def signal_group(self, number: int) -> None:
+        """Send a signal to the program's process group."""
+        if self._code is None:
+            self._launcher.send_signal(self._pid, number)
+
+    def close(self) -> None:
+        """Let go of descriptors; a program that still runs is killed."""
+        if self._code is None and self._launcher.usable:
+            self.signal_group(signal.SIGKILL)
+        os.close(self.notice)
+
+
+class Sandbox(NamedTuple):
+    """What starts the programs of one slot's trials, and how far it keeps them apart."""
+
+    starter: Launcher | DirectStarter
+    controlled: bool
+    """Whether the user's checkout is hidden and ``{repo}`` read-only."""
+
+    @property
+    def isolation(self) -> str:
+        """Say for the report how trials are kept apart."""
+        if self.controlled:
+            return CONTROLLED
+        return NOT_CONTROLLED if isinstance(self.starter, Launcher) else BY_TAG_ONLY
+
+
+#: Why this machine has no namespaces, once that is known.
+_no_namespaces = ""
+
+
+def open_sandbox(layout: Layout | None) -> Sandbox:
+    """Open the best sandbox that is to be had here; None: hiding was ruled out."""
+    global _no_namespaces
+    if not sys.platform.startswith("linux") or not sys.executable:
+        return Sandbox(DirectStarter(), False)
+    if layout is not None and not _no_namespaces:
+        launcher = Launcher(layout)
+        if not launcher.namespace_problem:
+            return Sandbox(launcher, True)
+        _no_namespaces = launcher.namespace_problem
+        launcher.close()
+    launcher = Launcher(None)
+    if launcher.usable:
+        return Sandbox(launcher, False)
+    launcher.close()
+    return Sandbox(DirectStarter(), False)
+
+
+def probe_namespaces() -> str:
+    """Return why trials can't be given a mount namespace on this machine, or nothing."""
+    if not sys.platform.startswith("linux"):
+        return "only Linux has them"
+    launcher = Launcher(Layout((), ()))
+    launcher.close()
+    return launcher.namespace_problem
+
+
+def _started(line: str, name: str) -> int:
+    words = line.split()
+    if words[:1] == ["started"]:
+        return int(words[1])
+    if words[:1] == ["failed"]:
+        reason = os.strerror(int(words[1]))
+        raise TargetError(f"{name} can't be started: {reason}")
+    stopping.check()
+    raise TargetError(GONE)
+
+
+def _read_line(fd: int) -> str:
+    """Read one line, byte by byte: the next one may be there already."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = os.read(fd, 1)
+        if not byte:
+            return ""
+        line += byte
+    return line.decode()
+
+
+def _is_readable(fd: int, timeout: float) -> bool:
+    import select
+
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    return bool(poller.poll(timeout * 1000))

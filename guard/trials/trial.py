@@ -1,0 +1,235 @@
+"""One trial: workspace, preconditions, target, what it left behind, evaluators, verdict.
+
+lay the workspace → preconditions (STALE) → the target, in time (`guard.trials.attempt`)
+→ end what it left running (orphans) → what changed, and where (TAINTED)
+→ evaluators → scores → verdict (`guard.trials.grading`)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from guard import model
+from guard.model import Case, Observation, Score, TrialResult
+from guard.process import CheckerPlace, checkers_run_in
+from guard.references import named_in_repo
+from guard.trials import stopping
+from guard.trials.attempt import Attempt, Outcome
+from guard.trials.changes import Changes
+from guard.trials.children import DirectStarter
+from guard.trials.environment import TAG, trial_environment
+from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
+from guard.trials.manifest import Manifest, digest_of, same_content
+from guard.trials.sandbox import NOT_CONTROLLED
+from guard.trials.stage import Slot, Stage
+from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
+
+#: Seconds that processes may take to end by themselves after the program that started them.
+GRACE: Final = 0.25
+#: What shells return for a program that isn't there or can't be executed.
+NOT_STARTED: Final = (126, 127)
+
+
+def run_trial(stage: Stage, case: Case, number: int) -> TrialResult:
+    """Run one trial of a case. Raises `UsageError` where its ``given`` files can't be laid."""
+    with stage.slot() as slot:
+        return _OneTrial(stage, case, number, slot).run()
+
+
+def check_folder(stage: Stage, case: Case, folder: str) -> TrialResult:
+    """Grade a copy of ``folder`` as if a trial had left it; no target is run."""
+    with stage.slot() as slot:
+        return _OneTrial(stage, case, 1, slot).check(folder)
+
+
+class _OneTrial:
+    """The state of one trial; used once."""
+
+    def __init__(self, stage: Stage, case: Case, number: int, slot: Slot) -> None:
+        self.stage = stage
+        self.case = case
+        self.number = number
+        self.slot = slot
+        self.id = os.urandom(8).hex()
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.expected = {**stage.agent.always, **case.expected}
+        self.env: Mapping[str, str] = {}
+        self.isolation = ""
+
+    def run(self) -> TrialResult:
+        if self.stage.missing:
+            return self._result(Grade(model.SKIP, self.stage.missing))
+        try:
+            workspace = self._lay()
+        except OSError as error:
+            said = f"the workspace can't be laid: {error.strerror}"
+            return self._result(Grade(model.ERROR, said))
+        try:
+            return self._stale(workspace) or self._run_in(workspace)
+        finally:
+            workspace.remove()
+
+    def check(self, folder: str) -> TrialResult:
+        workspace = self._lay()
+        try:
+            copy_over(folder, workspace.path)
+            outcome = Outcome(Observation())
+            after = workspace.scan(0)
+            return self._stale(workspace) or self._graded(workspace, outcome, after, ())
+        finally:
+            workspace.remove()
+
+    def _lay(self) -> Workspace:
+        given = self.stage.given(self.case)
+        workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
+        self.env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
+        return workspace
+
+    def _stale(self, workspace: Workspace) -> TrialResult | None:
+        broken = self.stage.stale(self.case, workspace)
+        if not broken:
+            return None
+        return self._result(Grade(model.STALE, f"stale, needs review: {broken}"), workspace)
+
+    def _run_in(self, workspace: Workspace) -> TrialResult:
+        began, started_ns = time.monotonic(), time.time_ns()
+        outcome = Attempt(
+            self.stage, self.case, self.number, self.slot, workspace.path, self.env
+        ).run()
+        seconds = time.monotonic() - began
+        orphans = self._end_leftovers(outcome)
+        stopping.check()
+        self.isolation = self.slot.sandbox.isolation if outcome.sandboxed else NOT_CONTROLLED
+        outcome = outcome._replace(observation=outcome.observation._replace(seconds=seconds))
+        tainted = self._tainted(workspace, outcome.sandboxed, began, started_ns)
+        if tainted:
+            clear_folder(self.slot.folder)
+            said = f"written outside the workspace: {tainted}"
+            return self._result(
+                Grade(model.TAINTED, said), workspace, outcome.observation, orphans=orphans
+            )
+        return self._graded(workspace, outcome, workspace.scan(started_ns), orphans)
+
+    def _end_leftovers(self, outcome: Outcome) -> tuple[int, ...]:
+        """Kill what the target left running; return the pids of what is to be held against it."""
+        starter = self.slot.sandbox.starter if outcome.sandboxed else DirectStarter(self.env[TAG])
+        left = starter.clean(0 if outcome.timed_out else GRACE)
+        # What a time-out kills is no orphan: it was never given the chance to end.
+        return () if outcome.timed_out else left
+
+    def _tainted(self, workspace: Workspace, sandboxed: bool, began: float, started_ns: int) -> str:
+        """Return what was written outside the workspace."""
+        strays = workspace.strays() + self.stage.place.strays_since(began)
+        if not sandboxed or not self.slot.sandbox.controlled:
+            strays += filter(None, [self.stage.target_repo.spoiled(started_ns)])
+        return ", ".join(strays[:5])
+
+    def _graded(
+        self, workspace: Workspace, outcome: Outcome, after: Manifest, orphans: tuple[int, ...]
+    ) -> TrialResult:
+        changes = workspace.changes(after)
+        observation = outcome.observation._replace(changes=changes.files)
+        verdict = self._early(outcome, observation) or self._evaluated(
+            workspace, observation, orphans
+        )
+        return self._result(verdict, workspace, observation, after, changes, orphans)
+
+    def _early(self, outcome: Outcome, observation: Observation) -> Grade | None:
+        """Return the verdict where the evaluators have nothing to say."""
+        for text in self.case.blocked_when_stdout_contains:
+            if text in observation.stdout or text in outcome.stdout:
+                return Grade(model.BLOCKED, f'it said "{text}"')
+        if outcome.timed_out:
+            reason = f"not done within {self.case.policy.timeout:g} s"
+            score = Score(model.TIMEOUT_KEY, 0.0, reason)
+            said = f"{model.TIMEOUT_KEY}: {reason}"
+            return Grade(model.FAIL, said, (score,), (model.TIMEOUT_KEY,))
+        if outcome.error is not None:
+            target = self.stage.target
+            who = f"target {target.name}"
+            return grade_of_error(outcome.error, who, target.run, blame="target")
+        broken = self._broken_program(outcome, observation)
+        return Grade(model.ERROR, broken, blame="target") if broken else None
+
+    def _broken_program(self, outcome: Outcome, observation: Observation) -> str:
+        """Return how the target's program broke, where no evaluator is asked about it."""
+        status = observation.exit_status
+        if status is None and outcome.signal is not None:
+            return f"the program was ended by signal {outcome.signal}{_last_line(observation)}"
+        if status in NOT_STARTED:
+            return f"the program can't be started ({status}){_last_line(observation)}"
+        if status and "exit_code" not in self.expected:
+            said = f"the program ended in {status}, and the case states no exit_code"
+            return said + _last_line(observation)
+        return ""
+
+    def _evaluated(
+        self, workspace: Workspace, observation: Observation, orphans: tuple[int, ...]
+    ) -> Grade:
+        repo = self._lay_checker_repo(workspace)
+        seen = observation._replace(workspace=workspace.path, repo=repo)
+        own = _orphan_scores(orphans)
+        with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
+            return grade(self.case, self.expected, seen, self.stage.evaluators, own)
+
+    def _lay_checker_repo(self, workspace: Workspace) -> str:
+        """Lay ``{repo}`` for checkers, where one may ask for it."""
+        named = named_in_repo(self.expected)
+        plugins = any(e.source != BUILT_IN for e in self.stage.evaluators)
+        if not plugins and "{repo}" not in repr(self.expected):
+            return ""
+        folder = os.path.join(workspace.folder, "repo")
+        os.mkdir(folder)
+        self.stage.checker_repo.template(named).lay(os.fsencode(folder))
+        return folder
+
+    def _result(
+        self,
+        verdict: Grade,
+        workspace: Workspace | None = None,
+        observation: Observation | None = None,
+        after: Manifest | None = None,
+        changes: Changes | None = None,
+        orphans: tuple[int, ...] = (),
+    ) -> TrialResult:
+        digest_before = digest_after = ""
+        if workspace is not None:
+            digest_before = digest_after = digest_of(workspace.before)
+            if after is not None and not same_content(workspace.before, after):
+                digest_after = digest_of(after)
+        result = TrialResult(
+            case=self.case.id,
+            number=self.number,
+            verdict=verdict.verdict,
+            scores=verdict.scores,
+            reason=verdict.reason,
+            observation=observation or Observation(),
+            orphan_pids=orphans,
+            trial_id=self.id,
+            started=self.started,
+            workspace_before=digest_before,
+            workspace_after=digest_after,
+            diff=changes.diff if changes else "",
+            isolation=self.isolation,
+            failing=verdict.failing,
+            excused=verdict.excused,
+            blame=verdict.blame,
+        )
+        return self.stage.redactor.result(result)
+
+
+def _last_line(observation: Observation) -> str:
+    lines = observation.stderr.strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""
+
+
+def _orphan_scores(pids: tuple[int, ...]) -> list[Score]:
+    if not pids:
+        return []
+    count = "1 process" if len(pids) == 1 else f"{len(pids)} processes"
+    said = f"left {count} running (pid {', '.join(map(str, pids[:5]))})"
+    return [Score(model.ORPHANS_KEY, 0.0, said)]

@@ -1,0 +1,100 @@
+"""A commit that is done is mended where it stands: the commands, ready to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from guard.git import find_repo
+from guard.judging.range_refusal import range_refusal
+from guard.model import Violation
+from guard.project import Project
+from guard.snapshot import head_tree
+from guard.store import Store
+from tests.conftest import ScratchRepo
+from tests.hooks.installed import FILES
+
+
+@pytest.fixture
+def commits(repo: ScratchRepo) -> list[str]:
+    """The short ids of three commits, the newest first."""
+    repo.commit("feat: all", FILES)
+    repo.commit("fix: one", {"a": "1"})
+    repo.commit("docs: two", {"a": "2"})
+    return repo.git("log", "--format=%H").split()
+
+
+def text(repo: ScratchRepo, *violations: Violation) -> list[str]:
+    with find_repo(str(repo.root)) as found:
+        tip = Project(found, head_tree(found), Store.open(found.common_dir))
+        return range_refusal(violations, found, tip, "not pushed").splitlines()
+
+
+def broken(rule: str, commit: str, hint: Sequence[str] = (), **more: object) -> Violation:
+    found = Violation(rule, "it is wrong", "talk", ("a",), f"{commit[:10]} the subject")
+    return found._replace(hint=tuple(hint), **more)  # type: ignore[arg-type]  # field names
+
+
+def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
+    short = commits[1][:10]
+    rebase = f"GIT_SEQUENCE_EDITOR=: git rebase -i --autosquash {short}^"
+    assert text(repo, broken("fix-needs-case", short)) == [
+        "guard: not pushed: it is wrong (fix-needs-case)",
+        f"  commit   {short} the subject",
+        "  changed  a",
+        "  do       guard new-case ID --agent talk",
+        f"           guard prove ID --before {short}^",
+        "           git add evals/talk regressions.json",
+        f"           git commit --fixup={short} && {rebase}",
+    ]
+
+
+def test_missing_record_at_head(repo: ScratchRepo, commits: list[str]) -> None:
+    lines = text(repo, broken("fix-needs-record", commits[0]))
+    assert "new-case" not in "".join(lines)
+    assert lines[-1] == "           git commit --amend --no-edit"
+
+
+def test_first_commit_is_rebased_from_the_root(repo: ScratchRepo, commits: list[str]) -> None:
+    lines = text(repo, broken("fix-needs-record", commits[2]))
+    assert lines[-1].endswith("git rebase -i --autosquash --root")
+
+
+def test_weakened_case(repo: ScratchRepo, commits: list[str]) -> None:
+    trailer = 'Case-Weakened: a: say "why"'
+    quoted = 'Case-Weakened: a: say \\"why\\"'
+    at_head = text(repo, broken("case-weakened", commits[0], [trailer]))
+    assert at_head[-1] == f'  do       git commit --amend --no-edit --trailer "{quoted}"'
+    earlier = text(repo, broken("case-weakened", commits[1], [trailer]))
+    assert earlier[-1].startswith(f"  do       git rebase -i {commits[1][:10]}^    # reword ")
+
+
+def test_deleted_case_is_brought_back(repo: ScratchRepo, commits: list[str]) -> None:
+    because = "to give it up, retire it"
+    lines = text(repo, broken("case-weakened", commits[0], detail=(because,)))
+    assert f"  because  {because}" in lines
+    assert f"  do       git checkout {commits[0][:10]}^ -- a" in lines
+
+
+def test_other_rules_name_their_own_command(repo: ScratchRepo, commits: list[str]) -> None:
+    lines = text(repo, broken("agent-without-case", commits[0], ["guard new-case ID --agent x"]))
+    assert lines[-3:] == [
+        "  do       guard new-case ID --agent x",
+        "           git add a",
+        "           git commit --amend --no-edit",
+    ]
+
+
+def test_others_are_counted_and_all_is_bounded(repo: ScratchRepo, commits: list[str]) -> None:
+    many = [broken("fix-needs-case", commit) for commit in commits]
+    lines = text(repo, *many)
+    assert lines[-1] == f"  also     {commits[1][:10]} the subject: fix-needs-case, and 1 more"
+    assert len(lines) <= 8
+
+
+def test_hostile_names_move_no_cursor(repo: ScratchRepo, commits: list[str]) -> None:
+    found = broken("record-invalid", commits[0])._replace(
+        paths=("a\x1b[2J",), commit=f"{commits[0][:10]} fix: \x1b]0;x\x07"
+    )
+    assert "\x1b" not in "".join(text(repo, found))

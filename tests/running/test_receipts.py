@@ -1,0 +1,277 @@
+"""What voids the evidence of a case, and what leaves it: a receipt stands for a run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from guard.engine import Engine
+from guard.model import CaseResult, TrialResult
+from guard.running.receipts import answers, make_receipt
+from guard.session import Session
+from guard.storage.records import Receipt
+from guard.verdict import CASE_CODES
+from tests.conftest import ScratchRepo
+from tests.guard_command import GuardCommand, case, clerk, config, passes_in
+
+SKILL = "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n"
+CHECKS = "def exact(observation, expected):\n    return True\n"
+KEYS: dict[str, Any] = {
+    "depends": ["evals/depends/**"],
+    "evaluators": ["evals/code/checks.py:exact"],
+    "always": {"command": {"argv": ["sh", "{repo}/evals/always.sh"]}},
+}
+EXPECTED = {
+    "reply_contains": ["hello"],
+    "command": {"argv": ["sh", "-c", "exec sh --opt={repo}/evals/named.sh"]},
+}
+OPTIONS = {"argv": ["sh", "{repo}/tools/run.sh", "{utterance}"]}
+FILES: dict[str, str | bytes | None] = {
+    "agent/data.md": "12\n",
+    "agent/skills/tea/SKILL.md": SKILL,
+    "evals/depends/table.csv": "1\n",
+    "evals/code/checks.py": CHECKS,
+    "evals/code/helper.py": "A = 1\n",
+    "evals/always.sh": "true\n",
+    "evals/named.sh": "true\n",
+    "evals/fixtures/letter": "Dear\n",
+    "tools/run.sh": 'eval "$1"\n',
+    "other/readme.md": "x\n",
+}
+GIVEN = {"files": {"letter": {"from": "evals/fixtures/letter"}, "note": "hi"}}
+
+
+def written(**changes: Any) -> dict[str, str | bytes | None]:
+    """Return the repository's files, with changed keys of the agent."""
+    agent = clerk(**{**KEYS, "options": OPTIONS, **changes})
+    return {**config(agent), **FILES, **case("echo hello", EXPECTED, given=GIVEN)}
+
+
+def key_of(repo: ScratchRepo) -> str:
+    """Return the key of the evidence of case one on the working tree."""
+    with Session.open(str(repo.root)) as session:
+        project = session.project()
+        return Engine(project).receipt_key(project.cases["one"])
+
+
+def rewritten_case(**keys: Any) -> dict[str, str | bytes | None]:
+    return {**case("echo hello", EXPECTED, **{"given": GIVEN, **keys})}
+
+
+VOIDING: dict[str, dict[str, str | bytes | None]] = {
+    "the case's utterance": {**case("echo hello there", EXPECTED, given=GIVEN)},
+    "the case's expectation": {**case("echo hello", {"reply_contains": ["hell"]}, given=GIVEN)},
+    "the case's trials": rewritten_case(trials=2),
+    "the case's preconditions": rewritten_case(preconditions=[{"match": "12"}]),
+    "the case's given text": rewritten_case(given={"files": {**GIVEN["files"], "note": "ho"}}),
+    "the agent's own path": {"agent/rules.md": "Be stern.\n"},
+    "a fixture": {"evals/fixtures/letter": "Sir\n"},
+    "a depends file": {"evals/depends/table.csv": "2\n"},
+    "a new depends file": {"evals/depends/more.csv": "2\n"},
+    "an evaluator's file": {"evals/code/checks.py": CHECKS + "\n"},
+    "what an evaluator may import": {"evals/code/helper.py": "A = 2\n"},
+    "a file that always names": {"evals/always.sh": "false\n"},
+    "a file that the case names": {"evals/named.sh": "false\n"},
+    "a file that the options name": {"tools/run.sh": "exit 1\n"},
+    "a skill's description": {"agent/skills/tea/SKILL.md": SKILL.replace("Makes", "Serves")},
+    "a skill beside it": {"agent/skills/milk/SKILL.md": SKILL.replace("tea", "milk")},
+    "no skill beside it": {"agent/skills/tea/SKILL.md": None},
+    "the agent's options": written(options={**OPTIONS, "env": {"A": "1"}}),
+    "the agent's always": written(always={"exit_code": 0}),
+    "the agent's env": written(env=["HOME"]),
+    "the agent is deterministic": written(deterministic=True),
+    "the agent's default trials": written(trials=3),
+}
+LEAVING: dict[str, dict[str, str | bytes | None]] = {
+    "data in the workspace": {"agent/data.md": "13\n", "agent/more.md": "x\n"},
+    "a skill's body": {"agent/skills/tea/SKILL.md": SKILL + "Wait.\n"},
+    "a file elsewhere": {"other/readme.md": "y\n"},
+    "another case": {**case(id="two")},
+    "the case's prose": {
+        path: str(text).replace("Why.", "Because.") for path, text in rewritten_case().items()
+    },
+    "what the case claims": rewritten_case(supports_claims=["polite"]),
+    "how old a receipt may be": written(max_age="2d"),
+}
+
+
+@pytest.mark.parametrize("change", VOIDING.values(), ids=VOIDING)
+def test_evidence_is_void_when_what_it_depended_on_changes(
+    repo: ScratchRepo, change: dict[str, str | bytes | None]
+) -> None:
+    repo.write(written())
+    before = key_of(repo)
+    assert key_of(repo) == before
+    repo.write(change)
+    assert key_of(repo) != before
+
+
+@pytest.mark.parametrize("change", LEAVING.values(), ids=LEAVING)
+def test_evidence_stands_when_anything_else_changes(
+    repo: ScratchRepo, change: dict[str, str | bytes | None]
+) -> None:
+    repo.write(written())
+    before = key_of(repo)
+    repo.write(change)
+    assert key_of(repo) == before
+
+
+def test_moving_the_case_leaves_its_evidence(repo: ScratchRepo) -> None:
+    repo.write(written())
+    before = key_of(repo)
+    (repo.root / "evals/one.md").rename(repo.root / "evals/renamed.md")
+    assert key_of(repo) == before
+
+
+def test_a_root_level_evaluator_is_voided_by_what_it_may_import(repo: ScratchRepo) -> None:
+    files = written(evaluators=["checks.py:exact"])
+    repo.write({**files, "checks.py": CHECKS, "helper.py": "A = 1\n"})
+    before = key_of(repo)
+    repo.write({"helper.py": "A = 2\n"})
+    assert key_of(repo) != before
+
+
+# Which receipts answer ------------------------------------------------------------------------
+
+
+def receipt(verdict: str = "PASS", age: timedelta = timedelta()) -> Receipt:
+    date = (datetime.now(UTC) - age).isoformat(timespec="seconds")
+    return Receipt("k", "one", "clerk", verdict, 4, 4, date)
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "XFAIL"])
+def test_what_holds_answers(verdict: str) -> None:
+    assert answers(receipt(verdict), "30d")
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [verdict for verdict in (*CASE_CODES, "", "proven") if verdict not in ("PASS", "XFAIL")],
+)
+def test_nothing_else_answers(verdict: str) -> None:
+    assert not answers(receipt(verdict), "30d")
+
+
+@pytest.mark.parametrize(
+    ("age", "max_age", "stands"),
+    [
+        (timedelta(days=29), "30d", True),
+        (timedelta(days=31), "30d", False),
+        (timedelta(hours=1), "2h", True),
+        (timedelta(hours=3), "2h", False),
+        (timedelta(minutes=1), "2m", True),
+        (timedelta(minutes=3), "2m", False),
+        (timedelta(minutes=3), "0m", False),
+        (timedelta(days=4000), "99999999999999d", True),
+        (-timedelta(days=1), "30d", False),
+    ],
+)
+def test_a_receipt_gets_too_old(age: timedelta, max_age: str, stands: bool) -> None:
+    assert answers(receipt(age=age), max_age) is stands
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "2026-01-01T00:00:00"])
+def test_a_date_that_is_none_answers_nothing(date: str) -> None:
+    assert not answers(receipt()._replace(date=date), "30d")
+    assert not answers(None, "30d")
+
+
+def test_a_receipt_counts_graded_trials() -> None:
+    trials = tuple(TrialResult("one", i, v) for i, v in enumerate(("PASS", "FAIL", "ERROR"), 1))
+    made = make_receipt("k", CaseResult("one", "clerk", "ERROR", trials))
+    assert (made.passed, made.trials, made.verdict) == (1, 2, "ERROR")
+    assert len(made.evidence["trials"]) == 3
+
+
+# In whole runs --------------------------------------------------------------------------------
+
+
+def test_a_second_run_is_answered_and_says_since_when(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case()})
+    first = guard.report()["cases"][0]
+    assert len(first["runs"]) == 4
+    second = guard.report()["cases"][0]
+    assert second["runs"] == []
+    assert (second["verdict"], second["passed"], second["trials"]) == ("PASS", 4, 4)
+    assert second["receipt"] == first["receipt"]
+    guard("run").says("by the receipt of 20")
+    fresh = guard.report("--no-cache")["cases"][0]
+    assert len(fresh["runs"]) == 4
+    assert fresh["receipt"] != first["receipt"]
+
+
+def test_a_failure_is_looked_at_again(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.commit("feat: clerk", {**config(), **case("echo no", trials=1)})
+    for _ in range(2):
+        assert len(guard.report(ends_in=1)["cases"][0]["runs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "keys", "verdict", "code"),
+    [
+        ("exit 9", {}, "ERROR", 3),
+        ("echo hello", {"prerequisites": ["env:NOT_SET_ANYWHERE"]}, "SKIP", 0),
+        ("echo busy", {"blocked_when_stdout_contains": ["busy"]}, "BLOCKED", 0),
+    ],
+)
+def test_what_was_not_established_is_never_kept_as_a_pass(
+    repo: ScratchRepo,
+    guard: GuardCommand,
+    script: str,
+    keys: dict[str, Any],
+    verdict: str,
+    code: int,
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case(script, trials=1, **keys)})
+    for _ in range(2):
+        assert guard.verdicts(ends_in=code) == {"one": verdict}
+    guard("status").says("1 of 1 case has no evidence for these files")
+
+
+def test_a_receipt_that_was_altered_is_void(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.commit("feat: clerk", {**config(), **case("echo no", trials=1)})
+    guard.report(ends_in=1)
+    with sqlite3.connect(repo.root / ".git/guard/store.sqlite3") as db:
+        (body,) = db.execute("SELECT body FROM receipts").fetchone()
+        db.execute(
+            "UPDATE receipts SET body = ?", [json.dumps({**json.loads(body), "verdict": "PASS"})]
+        )
+    db.close()
+    outcome = guard("run").ends_in(1)
+    assert "void" in outcome.err
+
+
+def test_another_worktree_is_answered_by_the_same_receipts(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=1)})
+    guard.report()
+    repo.git("worktree", "add", "--quiet", str(repo.root / "../second"))
+    second = GuardCommand(ScratchRepo(repo.root.parent / "second"))
+    assert second.report()["cases"][0]["runs"] == []
+
+
+def test_an_old_receipt_is_paid_again(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.commit("feat: clerk", {**config(receipts={"max_age": "0m"}), **case(trials=1)})
+    guard.report()
+    with Session.open(str(repo.root)) as session:
+        kept = session.store.all_receipts()[0]
+        old = (datetime.now(UTC) - timedelta(minutes=2)).isoformat(timespec="seconds")
+        session.store.put_receipt(kept._replace(date=old))
+    assert len(guard.report()["cases"][0]["runs"]) == 1
+    repo.write(config(clerk(max_age="1h"), receipts={"max_age": "0m"}))
+    assert guard.report()["cases"][0]["runs"] == []
+
+
+def test_more_trials_than_the_policy_are_no_receipt_for_it(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case(passes_in(1))})
+    assert guard.verdicts("--trials", "1") == {"one": "PASS"}
+    assert guard.verdicts(ends_in=1) == {"one": "FAIL"}

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from guard.model import Observation, Score, ToolCall, TrialResult
+from guard.trials.redaction import Redactor
+
+SECRET = 'top "secret"\nline'
+
+
+def test_every_text_of_a_result_is_redacted() -> None:
+    seen = Observation(
+        reply=f"it is {SECRET}",
+        stdout=SECRET,
+        stderr=SECRET,
+        output={"key": [SECRET, 1, None]},
+        facts={"f": SECRET},
+        argv=("x", SECRET),
+        tool_calls=(ToolCall("Bash", {"command": SECRET}, SECRET),),
+    )
+    result = TrialResult("c", 1, "FAIL", (Score("k", 0, SECRET),), SECRET, seen, diff=SECRET)
+    redacted = Redactor({"KEY": SECRET}).result(result)
+    assert "secret" not in repr(redacted)
+    assert redacted.observation.reply == "it is [redacted KEY]"
+    assert redacted.observation.output == {"key": ["[redacted KEY]", 1, None]}
+    assert redacted.scores == (Score("k", 0, "[redacted KEY]"),)
+
+
+def test_the_form_inside_json_is_redacted_too() -> None:
+    assert Redactor({"KEY": SECRET}).text('{"a": "top \\"secret\\"\\nline"}') == (
+        '{"a": "[redacted KEY]"}'
+    )
+
+
+def test_a_secret_within_a_secret_goes_first() -> None:
+    redactor = Redactor({"SHORT": "abcd", "LONG": "abcdefgh"})
+    assert redactor.text("abcdefgh abcd") == "[redacted LONG] [redacted SHORT]"
+
+
+def test_without_secrets_nothing_is_touched() -> None:
+    result = TrialResult("c", 1, "PASS", reason="is 1 of 1")
+    assert Redactor({}).result(result) is result
+    assert Redactor({"FLAG": "1", "NONE": ""}).result(result) is result

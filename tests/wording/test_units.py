@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from guard.wording import units
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"),
+    [
+        (0.0, "$0.00"),
+        (0.004, "less than $0.01"),
+        (0.46, "$0.46"),
+        (2.8, "$2.80"),
+        (1234.5, "$1,234"),
+    ],
+)
+def test_money(usd: float, said: str) -> None:
+    assert units.money(usd) == said
+
+
+def test_estimates_say_that_they_are_list_prices() -> None:
+    assert units.list_price(2.8) == "about $2.80 at list price"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.34, "0.3 s"), (30.4, "30 s"), (119, "119 s"), (240, "4 min"), (9000, "2.5 h")],
+)
+def test_duration(seconds: float, said: str) -> None:
+    assert units.duration(seconds) == said
+
+
+def test_count() -> None:
+    assert units.count(1, "case") == "1 case"
+    assert units.count(0, "case") == "0 cases"
+    assert units.count(2, "failed try", "failed tries") == "2 failed tries"
