@@ -150,7 +150,8 @@ class Engine:
 
         def judge(series: Series) -> None:
             plan = plans[series]
-            finished[series] = self.keep(plan.key, self._judged(plan))
+            result = self._judged(plan)
+            finished[series] = result if _is_open(series, result) else self.keep(plan.key, result)
 
         plans = {plan.series: plan for plan in ordered if plan.series is not None}
         self.run_series(list(plans), may_start=self.may_start, on_finished=judge)
@@ -174,10 +175,11 @@ class Engine:
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
         deterministic = self.is_deterministic(agent)
-        series = Series(case, self.stage(agent), by_policy(case, deterministic=deterministic), key)
+        stage = self.stage(agent)
+        stage.given(case)  # What can't be laid is said before anything is paid for.
+        series = Series(case, stage, by_policy(case, deterministic=deterministic), key)
         if resume:
-            series.take_over(self._interrupted(case, key))
-            self.project.store.adopt_trials(self.run_id, case.id, key)
+            self._take_over(series)
         return _Plan(chosen, case, key, series=series)
 
     def _find_missing(self, agent: Agent, case: Case) -> str | None:
@@ -206,14 +208,16 @@ class Engine:
         """Tell whether nothing is known of the case on this tree."""
         return self.receipt_for(case, self.receipt_key(case)) is None
 
-    def _interrupted(self, case: Case, key: str) -> Sequence[TrialResult]:
-        """Return the trials of a run that never came to a verdict on this case."""
-        trials = self.project.store.resumable_trials(case.id, key)
-        receipt = self.project.store.find_receipt(key)
-        if receipt is None or not trials:
-            return trials
-        judged = {trial.get("trial_id") for trial in receipt.evidence.get("trials", ())}
-        return [] if trials[0].trial_id in judged else trials
+    def _take_over(self, series: Series) -> None:
+        """Go on with the trials of a run that never came to a verdict on this case."""
+        store = self.project.store
+        trials = store.resumable_trials(series.case.id, series.key)
+        receipt = store.find_receipt(series.key)
+        evidence = receipt.evidence.get("trials", ()) if receipt else ()
+        judged = {trial.get("trial_id") for trial in evidence}
+        if trials and trials[0].trial_id not in judged:
+            series.take_over(trials)
+            store.adopt_trials(self.run_id, series.case.id, series.key)
 
     def _bounded(self, case: Case) -> Case:
         policy = case.policy
@@ -266,7 +270,7 @@ class Engine:
             trials,
             plan.case.policy,
             deterministic=deterministic,
-            owed=series.stopped and not self.limits.fail_fast,
+            owed=series.owed,
         )
         planned = most_trials(plan.case, deterministic=deterministic)
         return case_result(plan.chosen, verdict, reason, trials, planned)
@@ -355,6 +359,11 @@ class _Plan(NamedTuple):
     key: str
     answered: CaseResult | None = None
     series: Series | None = None
+
+
+def _is_open(series: Series, result: CaseResult) -> bool:
+    """Tell whether a series was ended before its verdict: it can be resumed, and is no evidence."""
+    return series.stopped and result.verdict in (model.OWED, model.INCONCLUSIVE, model.NOT_TESTED)
 
 
 def _skipped(chosen: Selected, missing: str) -> CaseResult:

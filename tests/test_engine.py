@@ -10,7 +10,7 @@ import pytest
 
 from guard.affected import Selected
 from guard.engine import Engine, Limits
-from guard.errors import ConfigError, PluginError
+from guard.errors import ConfigError, PluginError, UsageError
 from guard.model import CaseResult, TrialResult
 from guard.running.budget import Budget
 from guard.running.selection import select_cases
@@ -352,3 +352,57 @@ def test_trials_of_a_run_are_kept_under_the_runs_id(repo: ScratchRepo, guard: Gu
     with Session.open(str(repo.root)) as session:
         assert [trial.number for trial in session.store.get_trials("one", run_id)] == [1, 2]
         assert session.store.get_runs()[0]["run_id"] == run_id
+
+
+# Going on where a run was ended ----------------------------------------------------------------
+
+
+def resumed(session: Session, limits: Limits = ONE_JOB) -> tuple[CaseResult, list[int]]:
+    """Resume the run of case one; return its result, and the numbers of the trials it took."""
+    project, heard = session.project(), list[TrialResult]()
+    with Engine(project, limits, None, heard.append) as engine:
+        (result,) = engine.run([Selected(project.cases["one"])], resume=True)
+    return result, [trial.number for trial in heard]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_what_a_budget_ended_is_resumed(repo: ScratchRepo, session: Session, jobs: int) -> None:
+    repo.write({**plugged(), **case(COSTLY, trials=6)})
+    ended = run_all(session, Limits(jobs=jobs), Budget(max_cost=0.15))["one"]
+    assert (ended.verdict, ended.receipt) == ("OWED", "")
+    done = len(ended.trials)
+    result, taken = resumed(session)
+    assert (result.verdict, len(result.trials)) == ("PASS", 6)
+    assert taken == list(range(done + 1, 7))
+    assert [trial.number for trial in session.store.get_trials("one")] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_failed_run_is_not_mixed_with_the_one_that_repeats_it(
+    repo: ScratchRepo, session: Session
+) -> None:
+    repo.write({**config(), **case(passes_in(1, 2, 3), trials=4)})
+    assert run_all(session)["one"].verdict == "FAIL"
+    repo.write(case(passes_in(), trials=4))
+    run_all(session)
+    repo.write(case(passes_in(1, 2, 3), trials=4))
+    result, taken = resumed(session)
+    assert (result.verdict, taken) == ("FAIL", [1, 2, 3, 4])
+    assert len(session.store.get_trials("one")) == 4
+
+
+def test_a_budget_beside_fail_fast_owes_what_it_ended(repo: ScratchRepo, session: Session) -> None:
+    repo.write({**plugged(), **cases(dict.fromkeys("ab", COSTLY), trials=1)})
+    limits = Limits(jobs=1, fail_fast=True)
+    found = run_all(session, limits, Budget(max_cost=0.05))
+    assert [found[name].verdict for name in "ab"] == ["PASS", "OWED"]
+
+
+def test_what_cannot_be_laid_is_said_before_anything_is_paid_for(
+    repo: ScratchRepo, session: Session
+) -> None:
+    given = {"files": {"letter": {"from": "evals/no-such-letter"}}}
+    repo.write({**plugged(), **cases({"a": COSTLY}), **case(id="z", given=given)})
+    heard: list[TrialResult] = []
+    with pytest.raises(UsageError, match="the fixture evals/no-such-letter is not in the tree"):
+        run_all(session, heard=heard)
+    assert heard == []

@@ -60,7 +60,7 @@ class Loop:
         """Start trials while there are slots; return whether any is under way."""
         while len(self._pending) < self.jobs and (following := self._next()) is not None:
             if self.budget.ended():
-                following.stopped = True
+                following.owe()
                 continue
             number = following.start()
             future = pool.submit(run_trial, following.stage, following.case, number)
@@ -76,7 +76,7 @@ class Loop:
         while self._waiting:
             following = self._waiting.popleft()
             if self.budget.ended() or not self._may_start(following):
-                following.stopped = True
+                following.owe()
             elif following.wants(slots):
                 self._active.append(following)
                 self._join_other_side(following)
@@ -93,7 +93,7 @@ class Loop:
         if self._may_start(after):
             self._active.append(after)
         else:
-            after.stopped = True
+            after.owe()
 
     def _take(self, series: Series, result: TrialResult) -> None:
         series.add(result)

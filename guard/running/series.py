@@ -39,7 +39,9 @@ class Series:
         """before or after, in a proof."""
         self.first_number = first_number
         self.stopped = False
-        """Set by the engine where a budget or --fail-fast ends it."""
+        """Set where a budget or --fail-fast ends it."""
+        self.owed = False
+        """Set where it was a budget."""
         self._started: set[int] = set()
         self._finished: dict[int, TrialResult] = {}
 
@@ -71,6 +73,10 @@ class Series:
         # Also those that ended before an earlier one: they are paid for already.
         ahead = self.started - len(results)
         return max(0, min(slots, self.more(results, slots + ahead) - ahead))
+
+    def owe(self) -> None:
+        """Start no further trial: a budget has ended."""
+        self.stopped = self.owed = True
 
     def start(self) -> int:
         """Take the number of the next trial: the lowest that is free."""
