@@ -103,6 +103,8 @@ def _is_special(path: str) -> bool:
 
 
 def _write_to_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise UnreadableError("the report can't be written: standard output is closed")
     descriptor = _descriptor(sys.stdout)
     if descriptor is None:
         out(data.decode().removesuffix("\n"))

@@ -417,6 +417,31 @@ def test_a_reader_that_leaves_early_breaks_nothing(
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("run >&-", 0),
+        ("run 2>&-", 0),
+        ("run <&-", 0),
+        ("run >&- 2>&- <&-", 0),
+        ("run nosuch 2>&-", 2),
+        ("run --json - >&-", 3),
+        ("run >/dev/full", 3),
+        ("run --json - >/dev/full", 3),
+        ("run --json /dev/full", 2),
+        ("run --json /dev/null", 0),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_no_bug(
+    repo: ScratchRepo, guard: GuardCommand, call: str, code: int
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=1)})
+    guard("run").ends_in(0)
+    done = repo.run("sh", "-c", f"{sys.executable} -P -m guard {call}")
+    assert done.returncode == code, done.stderr
+    assert "a bug in guard" not in done.stderr
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_an_encoding_without_our_marks_gets_others(
     repo: ScratchRepo, guard: GuardCommand, encoding: str

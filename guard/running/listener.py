@@ -16,7 +16,7 @@ class TrialListener:
 
     def __init__(self, project: Project, cases: int) -> None:
         self._plugins = project.plugins_with("guard_trial_finished")
-        self._bar = progress(cases, sys.stderr.isatty())
+        self._bar = progress(cases, sys.stderr is not None and sys.stderr.isatty())
         self._broken: set[str] = set()
 
     def __call__(self, result: TrialResult) -> None:
