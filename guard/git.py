@@ -213,12 +213,12 @@ class Repo:
         """
         if self._scratch:
             return
-        import tempfile
+        from guard.leftovers import make_folder
 
         self.objects.close()
         real = self._env.get("GIT_OBJECT_DIRECTORY") or os.path.join(self.common_dir, "objects")
         others = self._env.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
-        self._scratch = tempfile.mkdtemp(prefix="guard-objects-")
+        self._scratch = make_folder("objects")
         self._env["GIT_OBJECT_DIRECTORY"] = self._scratch
         self._env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(
             [_quoted_store(os.path.abspath(real)), *([others] if others else [])]
@@ -228,9 +228,9 @@ class Repo:
         """End helper processes and remove the scratch store."""
         self.objects.close()
         if self._scratch:
-            import shutil
+            from guard.leftovers import remove_folder
 
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            remove_folder(self._scratch)
             self._scratch = ""
 
     def __enter__(self) -> Repo:

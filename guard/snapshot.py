@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 
 from guard.errors import UnreadableError, UsageError
 from guard.git import Repo
+from guard.leftovers import make_folder, remove_folder
 from guard.tree import Tree
 
 #: A split index would be written with its shared half into the user's git directory.
@@ -70,7 +70,7 @@ class _PrivateIndex:
 
     def __enter__(self) -> str:
         self.repo.use_scratch()
-        self.folder = tempfile.mkdtemp(prefix="guard-index-")
+        self.folder = make_folder("index")
         copy = os.path.join(self.folder, "index")
         source = self.repo.index_file
         if os.path.exists(source):
@@ -79,4 +79,4 @@ class _PrivateIndex:
         return copy
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)

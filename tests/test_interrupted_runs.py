@@ -112,7 +112,7 @@ def test_without_resume_an_interrupted_case_starts_afresh(
     wait_for(Path(f"{gate}.wanted"))
     end(running, signal.SIGKILL)
     gate.touch()
-    guard.verdicts()
+    guard.verdicts("--jobs", "1")
     assert log.read_text().split() == ["one1", "one2", "one1", "one2"]
 
 
@@ -126,7 +126,7 @@ def test_resume_takes_nothing_from_other_files(
     end(running, signal.SIGKILL)
     gate.touch()
     repo.write({"agent/rules.md": "Be stern.\n"})
-    guard.verdicts("--resume")
+    guard.verdicts("--resume", "--jobs", "1")
     assert log.read_text().split() == ["one1", "one2", "one1", "one2"]
 
 

@@ -15,6 +15,7 @@ from types import TracebackType
 
 from guard.errors import UnreadableError
 from guard.git import Completed, Repo, text_of
+from guard.leftovers import make_folder, remove_folder
 from guard.tree import FOLDER, GITLINK, Entry, read_folder
 
 #: ``merge-tree --write-tree`` came with git 2.38.
@@ -53,11 +54,9 @@ class Scratch:
     """The scratch git directory of one repository; a context manager removes it."""
 
     def __init__(self, repo: Repo) -> None:
-        import tempfile
-
         repo.use_scratch()
         self.repo = repo
-        self.folder = tempfile.mkdtemp(prefix="guard-scratch-")
+        self.folder = make_folder("scratch")
         for name in ("objects", "refs"):
             os.mkdir(os.path.join(self.folder, name))
         self._write("HEAD", "ref: refs/heads/none\n")
@@ -141,9 +140,7 @@ class Scratch:
 
     def close(self) -> None:
         """Remove the folder; the objects go with the repository's scratch store."""
-        import shutil
-
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
 
     def __enter__(self) -> Scratch:
         return self
