@@ -19,6 +19,8 @@ from guard.schema import (
     anything,
     boolean,
     dotted,
+    is_list,
+    is_mapping,
     list_of,
     mapping,
     mapping_of,
@@ -179,11 +181,11 @@ def validate(source: str) -> dict[str, Any]:
     """Return the validated document as plain data, fit for JSON."""
     from guard.yamlfile import line_of, load_yaml
 
-    document = load_yaml(source, FILE)
+    document: Any = load_yaml(source, FILE)
     if document is None:
         document = {}
-    if isinstance(document, dict) and "version" in document:
-        document["version"] = str(document["version"])
+    if is_mapping(document) and "version" in document:
+        document = dict(document, version=str(document["version"]))
     try:
         # Before anything else: a newer guard may know keys that this one doesn't.
         _check_requires(document)
@@ -209,7 +211,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _check_requires(document: Any) -> None:
-    wanted = document.get("requires") if isinstance(document, dict) else None
+    wanted = document.get("requires") if is_mapping(document) else None
     if wanted is None:
         return
     from guard.requirement import satisfies
@@ -287,9 +289,9 @@ def _filled_in(declared: Mapping[str, Any], name: str, folder: str) -> dict[str,
     def fill(value: Any) -> Any:
         if isinstance(value, str):
             return value.replace("{name}", name).replace("{dir}", folder)
-        if isinstance(value, list):
+        if is_list(value):
             return [fill(item) for item in value]
-        if isinstance(value, dict):
+        if is_mapping(value):
             return {key: fill(item) for key, item in value.items()}
         return value
 
@@ -307,7 +309,7 @@ def make_agent(
     values: dict[str, Any] = {}
     for key, value in declared.items():
         if key in Agent._fields:
-            values[key] = tuple(value) if isinstance(value, list) else value
+            values[key] = tuple(value) if is_list(value) else value
     policy = {k: v for k, v in declared.items() if k in POLICY_KEYS}
     inherited = dict(agent.defaults or config.defaults)
     if "trials" in policy and "gate" not in policy:

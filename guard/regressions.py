@@ -132,10 +132,11 @@ def validate(content: bytes) -> dict[str, Any]:
     """Return the validated document."""
     try:
         source = content.decode("utf-8-sig")
-        document = json.loads(source, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ConfigError(FILE, line, "", "is not UTF-8 text") from error
+    try:
+        document = json.loads(source, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ConfigError(FILE, error.lineno, "", f"not valid JSON: {error.msg}") from error
     except _DuplicateKey as error:

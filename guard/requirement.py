@@ -29,8 +29,10 @@ def satisfies(version: str, wanted: str) -> bool | None:
             return None
         sign, bound = match[1] or "", _numbers(match[2])
         if sign == "~=":
-            upper = (*bound[:-2], bound[-2] + 1) if len(bound) > 1 else (bound[0] + 1,)
-            if not _padded(bound) <= _padded(_numbers(version)) < _padded(upper):
+            if len(bound) == 1:
+                return None
+            *kept, last = bound[:-1]
+            if not _padded(bound) <= _padded(_numbers(version)) < _padded((*kept, last + 1)):
                 return False
         elif not _OPERATORS[sign](_padded(_numbers(version)), _padded(bound)):
             return False

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 #: The steps to a value, from the root of its file.
 Path = tuple[str | int, ...]
 Check = Callable[[Any], Any]
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Tell a type checker that a value is a mapping, if it is."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Tell a type checker that a value is a list, if it is."""
+    return isinstance(value, list)
 
 
 class Invalid(Exception):
@@ -44,8 +54,10 @@ def kind_of(value: Any) -> str:
     """Name a value's type in words a person uses."""
     if value is None:
         return "nothing"
-    names = {bool: "true/false", int: "a number", float: "a number", str: "text"}
-    return {**names, list: "a list", dict: "a mapping"}.get(type(value), type(value).__name__)
+    names: dict[type, str] = {bool: "true/false", int: "a number", float: "a number", str: "text"}
+    names |= {list: "a list", dict: "a mapping"}
+    kind: type = type(value)
+    return names.get(kind, kind.__name__)
 
 
 def text(value: Any) -> str:
@@ -129,7 +141,7 @@ def anything(value: Any) -> Any:
 
 def some_mapping(value: Any) -> dict[str, Any]:
     """A mapping with any keys."""
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         raise Invalid(f"must be a mapping, not {kind_of(value)}")
     return {str(key): item for key, item in value.items()}
 
@@ -138,7 +150,7 @@ def list_of(check: Check, *, least: int = 0) -> Check:
     """A list whose items all pass ``check``."""
 
     def check_list(value: Any) -> list[Any]:
-        if not isinstance(value, list):
+        if not is_list(value):
             raise Invalid(f"must be a list, not {kind_of(value)}")
         if len(value) < least:
             raise Invalid("must not be empty")

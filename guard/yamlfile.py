@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from guard.errors import ConfigError
-from guard.schema import Path
+from guard.schema import Path, is_list, is_mapping
 
 #: Nodes that one file may expand to: an anchor bomb ends here.
 MAX_NODES = 200_000
@@ -43,9 +43,9 @@ class _Loader(_BASE):  # type: ignore[misc]  # the C loader where libyaml is the
         """Follow no path resolvers: there are none."""
 
 
-_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
-_WORDS |= {w.capitalize(): v for w, v in _WORDS.items() if len(w) > 1}
-_WORDS |= {w.upper(): v for w, v in _WORDS.items() if len(w) > 1}
+_FORMS = (str.lower, str.capitalize, str.upper)
+_LOWER = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WORDS = {form(word): value for word, value in _LOWER.items() for form in _FORMS}
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _STANDARD = "tag:yaml.org,2002:"
@@ -154,8 +154,8 @@ class _Constructor:
 
     def merged(self, node: Any, depth: int) -> dict[str, Any]:
         value = self.value(node, depth + 1)
-        parts: list[Any] = value if isinstance(value, list) else [value]
-        if not all(isinstance(part, dict) for part in parts):
+        parts: list[Any] = list(value) if is_list(value) else [value]
+        if not all(is_mapping(part) for part in parts):
             raise self.fail(node, "<< takes a mapping")
         return {key: item for part in reversed(parts) for key, item in part.items()}
 

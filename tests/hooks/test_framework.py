@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def local_config() -> str:
     hooks = [
         {**hook, "language": "system", "entry": str(BIN / hook["entry"])} for hook in manifest()
     ]
-    return yaml.safe_dump({"repos": [{"repo": "local", "hooks": hooks}]})
+    return json.dumps({"repos": [{"repo": "local", "hooks": hooks}]})
 
 
 def pre_commit(repo: ScratchRepo, *args: str) -> subprocess.CompletedProcess[str]:
@@ -211,7 +212,7 @@ def test_published_hooks_install_and_judge(
     hooks = [{"id": hook["id"]} for hook in manifest()]
     source = {"repo": str(tmp_path / "published"), "rev": rev, "hooks": hooks}
     consumer = Installed(repo.root)
-    config = yaml.safe_dump({"repos": [source]})
+    config = json.dumps({"repos": [source]})
     consumer.bypass("feat: all", {**FILES, ".pre-commit-config.yaml": config})
     install_framework(consumer, "--install-hooks")
     consumer.stage({TALK: BAD_TALK})
