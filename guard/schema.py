@@ -50,14 +50,13 @@ def nearest(word: str, words: Collection[str]) -> str:
     return f"; did you mean `{found[0]}`?" if found else ""
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Name a value's type in words a person uses."""
     if value is None:
         return "nothing"
     names: dict[type, str] = {bool: "true/false", int: "a number", float: "a number", str: "text"}
     names |= {list: "a list", dict: "a mapping"}
-    kind: type = type(value)
-    return names.get(kind, kind.__name__)
+    return names.get(type(value), type(value).__name__)
 
 
 def text(value: Any) -> str:

@@ -101,8 +101,9 @@ _VALUES: Any = st.recursive(
 
 @given(_VALUES)
 def test_what_pyyaml_dumps_is_read_back(value: object) -> None:
-    dump: Any = yaml.safe_dump  # its stubs are not strict
-    dumped = dump({"value": value}, allow_unicode=True)
+    dumped: str = yaml.safe_dump(  # pyright: ignore[reportUnknownMemberType]  # PyYAML's stubs
+        {"value": value}, allow_unicode=True
+    )
     assert load_yaml(dumped, "f")["value"] == value
 
 
