@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
+from guard.cases import loading
 from guard.config import Config
 from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
@@ -230,7 +231,9 @@ class Project:
     def load_cases(self, paths: Iterable[bytes]) -> list[Case]:
         """Return the cases in the files named. Raises `ConfigError`."""
         entries = {p: e for p in paths if (e := self.tree.get(p)) and e.mode != GITLINK}
-        known = self.store.get_parsed_many(case_formats.FORMAT, {e.oid for e in entries.values()})
+        plugins = self.plugins_with(loading.HOOK)
+        kind = loading.kind_of(plugins)
+        known = self.store.get_parsed_many(kind, {e.oid for e in entries.values()})
         fresh: dict[str, Any] = {}
         missing = {e.oid for e in entries.values() if e.oid not in known}
         blobs = self.repo.objects.read_many(missing)
@@ -238,20 +241,12 @@ class Project:
         for path, entry in entries.items():
             fields = known.get(entry.oid)
             if fields is None:
-                fields = self._parse_cases(text_of(path), blobs[entry.oid])
+                fields = loading.read_cases(plugins, text_of(path), blobs[entry.oid])
                 fresh[entry.oid] = fields
             found.extend(self._case(item, path, entry.oid) for item in fields)
         if fresh:
-            self.store.put_parsed(case_formats.FORMAT, fresh)
+            self.store.put_parsed(kind, fresh)
         return found
-
-    def _parse_cases(self, path: str, content: bytes) -> list[Mapping[str, Any]]:
-        plugins = self.plugins_with("guard_load_cases")
-        if plugins is not None:
-            text = content.decode("utf-8", "replace")
-            for _, fields in plugins.call("guard_load_cases", path=path, text=text):
-                return list(fields)
-        return list(case_formats.parse_cases(path, content))
 
     def _case(self, fields: Mapping[str, Any], path: bytes, blob: str) -> Case:
         name = text_of(path)

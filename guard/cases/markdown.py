@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guard.casekeys import CASE_KEYS, check_policy
+from guard.cases.fields import check_fields
 from guard.errors import ConfigError
-from guard.schema import Invalid, dotted, mapping
+from guard.schema import Invalid, dotted
 
 _END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_REQUIRED = ("id",)
 
 
 def claims(path: str) -> bool:
@@ -29,11 +28,7 @@ def parse(path: str, text: str) -> Sequence[Mapping[str, Any]]:
 
     document = load_yaml(source, path, first_line=2)
     try:
-        fields: dict[str, Any] = mapping(
-            CASE_KEYS, required=_REQUIRED, hint=" (every key: guard schema case)"
-        )(document if document is not None else {})
-        check_policy(fields)
-        _check_expectations(fields)
+        fields = check_fields(document if document is not None else {})
     except Invalid as error:
         line = line_of(source, error.path, first_line=2)
         raise ConfigError(path, line, dotted(error.path), error.message) from error
@@ -51,13 +46,3 @@ def split_front_matter(path: str, text: str) -> tuple[str, str]:
     if end is None:
         raise ConfigError(path, 1, "", "the front matter has no closing `---` line")
     return rest[: end.start()], rest[end.end() :]
-
-
-def _check_expectations(fields: Mapping[str, Any]) -> None:
-    from guard.evaluators import check_expectation, is_built_in
-
-    for key, value in fields.get("expected", {}).items():
-        # Keys that aren't built in are checked once the agent's evaluators are known.
-        said = check_expectation(key, value) if is_built_in(key) else None
-        if said:
-            raise Invalid(said, ("expected", key))

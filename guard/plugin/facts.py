@@ -14,7 +14,7 @@ FORMAT = "plugin-hooks-1"
 
 def hooks_of(store: Store, point: EntryPoint) -> frozenset[str]:
     """Return the names of the hooks that a plugin implements; imports it the first time."""
-    key = f"{point.name} {point.module} {point.distribution} {point.stamp} {_written(point)}"
+    key = f"{point.name} {identity_of(point)}"
     known = store.get_parsed(FORMAT, key)
     if known is None:
         from guard.plugin.manager import import_plugin
@@ -23,6 +23,11 @@ def hooks_of(store: Store, point: EntryPoint) -> frozenset[str]:
         known = sorted(name for name in dir(plugin) if name.startswith("guard_"))
         store.put_parsed(FORMAT, {key: known})
     return frozenset(known)
+
+
+def identity_of(point: EntryPoint) -> str:
+    """Return what differs when the plugin's code does."""
+    return f"{point.module} {point.distribution} {point.stamp} {_written(point)}"
 
 
 def _written(point: EntryPoint) -> int:

@@ -14,6 +14,7 @@ from guard.model import Report
 from guard.plugin import spec
 from guard.plugin.api import Evaluator, Prerequisite, Target
 from guard.plugin.entrypoints import EntryPoint
+from guard.plugin.facts import identity_of
 
 Named = TypeVar("Named", Target, Evaluator, Prerequisite)
 
@@ -95,6 +96,17 @@ class Plugins:
     def implements(self, hook: str) -> bool:
         """Tell whether any of the plugins has this hook."""
         return bool(self._implementing(hook))
+
+    def identity(self, hook: str) -> str:
+        """Return what differs when the code behind a hook does; empty where nothing is."""
+        names = self._implementing(hook)
+        return " ".join(
+            identity_of(self._points[name])
+            if name in self._points
+            # A repository's module is named by the digest of its files.
+            else str(getattr(self.manager.get_plugin(name), "__name__", name))
+            for name in names
+        )
 
     def _call_one(self, hook: str, name: str, arguments: Mapping[str, Any]) -> Any:
         others = [p for n, p in self.manager.list_name_plugin() if n != name and p is not None]

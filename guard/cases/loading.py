@@ -1,0 +1,52 @@
+"""Reads the cases of a file: a plugin's way where one claims it, else by the formats we know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from guard.cases import FORMAT, Fields, parse_cases
+from guard.cases.fields import check_fields
+from guard.errors import ConfigError
+from guard.schema import Invalid, dotted
+
+if TYPE_CHECKING:
+    from guard.plugin.manager import Plugins
+
+HOOK = "guard_load_cases"
+
+
+def kind_of(plugins: Plugins | None) -> str:
+    """Return under what read cases are kept: other code of a plugin reads other cases."""
+    readers = plugins.identity(HOOK) if plugins else ""
+    return f"{FORMAT} {readers}".rstrip()
+
+
+def read_cases(plugins: Plugins | None, path: str, content: bytes) -> Sequence[Fields]:
+    """Return the validated fields of every case in a file. Raises `ConfigError`."""
+    if plugins is not None:
+        text = content.decode("utf-8", "replace")
+        for plugin, loaded in plugins.call(HOOK, path=path, text=text):
+            return _checked(path, plugin, loaded)
+    return parse_cases(path, content)
+
+
+def _checked(path: str, plugin: str, loaded: Any) -> list[Fields]:
+    try:
+        # What is kept must be JSON; and a plugin's own objects are not held on to.
+        items: list[Any] = json.loads(json.dumps(list(loaded)))
+        return [_fields_of(item) for item in items]
+    except Invalid as error:
+        said = f"{error.message} (as plugin {plugin} reads it)"
+        raise ConfigError(path, 0, dotted(error.path), said) from error
+    except (TypeError, ValueError) as error:
+        raise ConfigError(path, 0, "", f"plugin {plugin} read no cases from it: {error}") from error
+
+
+def _fields_of(item: Any) -> Fields:
+    if not isinstance(item, dict):
+        return check_fields(item)
+    fields = cast("dict[str, Any]", item)
+    body = str(fields.pop("body", ""))
+    return {**check_fields(fields), "body": body}
