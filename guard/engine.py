@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from guard import model
 from guard.affected import Selected
+from guard.closing import Closing
 from guard.errors import ConfigError
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
 from guard.plugin.blame import blamed_on
@@ -53,7 +53,7 @@ class Limits(NamedTuple):
     """Confirm a FAIL by a gate with a second, fresh gate (the hooks do)."""
 
 
-class Engine:
+class Engine(Closing):
     """Runs the cases of one project, the tree under test."""
 
     def __init__(
@@ -338,17 +338,6 @@ class Engine:
         if self._folder is not None:
             self._folder.close()
             self._folder = None
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Plan(NamedTuple):

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from typing import IO, NamedTuple
 
+from guard.closing import Closing
 from guard.errors import UnreadableError, UsageError
 
 MINIMUM_VERSION = (2, 31)
@@ -117,7 +118,7 @@ def _object_after(header: bytes, stdout: IO[bytes], name: bytes) -> GitObject | 
     return GitObject(parts[0].decode(), parts[1].decode(), data)
 
 
-class Repo:
+class Repo(Closing):
     """One repository, as found once at the start; every path is absolute."""
 
     def __init__(self, root: str, git_dir: str, common_dir: str, object_format: str) -> None:
@@ -232,12 +233,6 @@ class Repo:
 
             remove_folder(self._scratch)
             self._scratch = ""
-
-    def __enter__(self) -> Repo:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _quoted_store(path: str) -> str:

@@ -7,8 +7,8 @@ only the agent's own paths are as they were.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 
+from guard.closing import Closing
 from guard.engine import Engine
 from guard.model import Case, ProofResult, TrialResult
 from guard.proofs.attempt import Attempt
@@ -22,7 +22,7 @@ from guard.running.series import Series
 from guard.tree import Tree
 
 
-class Prover:
+class Prover(Closing):
     """Proves the records of an engine's project; a context manager."""
 
     def __init__(
@@ -115,14 +115,3 @@ class Prover:
     def close(self) -> None:
         """Remove the scratch git directory."""
         self.scratch.close()
-
-    def __enter__(self) -> Prover:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

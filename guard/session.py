@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
+from guard.closing import Closing
 from guard.errors import UsageError
 from guard.git import Repo, find_repo
 from guard.project import Project
@@ -15,7 +14,7 @@ INDEX = "index"
 HEAD = "HEAD"
 
 
-class Session:
+class Session(Closing):
     """What one command works on; everything it opens is closed with it."""
 
     def __init__(self, repo: Repo, disabled: frozenset[str] = frozenset()) -> None:
@@ -67,14 +66,3 @@ class Session:
         """End helper processes and remove scratch objects."""
         self.store.close()
         self.repo.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

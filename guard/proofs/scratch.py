@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from types import TracebackType
 
+from guard.closing import Closing
 from guard.errors import UnreadableError
 from guard.git import Completed, Repo, text_of
 from guard.leftovers import make_folder, remove_folder
@@ -50,7 +50,7 @@ ENVIRONMENT = {
 }
 
 
-class Scratch:
+class Scratch(Closing):
     """The scratch git directory of one repository; a context manager removes it."""
 
     def __init__(self, repo: Repo) -> None:
@@ -141,17 +141,6 @@ class Scratch:
     def close(self) -> None:
         """Remove the folder; the objects go with the repository's scratch store."""
         remove_folder(self.folder)
-
-    def __enter__(self) -> Scratch:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _by_folder(

@@ -12,8 +12,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
+from guard.closing import Closing
 from guard.errors import UsageError
 from guard.git import Repo
 from guard.workspace import remove_entry, remove_tree
@@ -23,7 +23,7 @@ MARGIN_BYTES = 64 << 20
 PREFIX = "run-"
 
 
-class RunFolder:
+class RunFolder(Closing):
     """The folders of one run; made when first used, removed by `close`."""
 
     def __init__(self, repo: Repo, roots: Sequence[str] | None = None) -> None:
@@ -54,17 +54,6 @@ class RunFolder:
         for place in self._places.values():
             remove_tree(place.path)
         self._places.clear()
-
-    def __enter__(self) -> RunFolder:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class RunPlace:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from guard.closing import Closing
 from guard.errors import Skip
 from guard.git import Repo
 from guard.model import Agent, Case
@@ -49,7 +50,7 @@ class Slot:
             self.sandbox.starter.close()
 
 
-class Stage:
+class Stage(Closing):
     """One agent on one tree, ready for trials from several threads; made by `prepare_stage`."""
 
     def __init__(
@@ -137,12 +138,6 @@ class Stage:
             for slot in self._free:
                 slot.close()
             self._free.clear()
-
-    def __enter__(self) -> Stage:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def prepare_stage(
