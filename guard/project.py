@@ -95,16 +95,14 @@ class Project:
             return []
         owner: dict[str, str] = {}
         found: list[tuple[str, Agent]] = []
-        for plugin, agents in plugins.call("guard_agents", project=self.view):
-            for agent in agents:
-                if agent.name in owner:
-                    raise UsageError(
-                        f"plugins {owner[agent.name]} and {plugin} both contribute agent "
-                        f"{agent.name}",
-                        f"GUARD_DISABLED_PLUGINS={plugin} switches one off",
-                    )
-                owner[agent.name] = plugin
-                found.append((plugin, agent))
+        for plugin, agent in plugins.agents(self.view):
+            if agent.name in owner:
+                raise UsageError(
+                    f"plugins {owner[agent.name]} and {plugin} both contribute agent {agent.name}",
+                    f"GUARD_DISABLED_PLUGINS={plugin} switches one off",
+                )
+            owner[agent.name] = plugin
+            found.append((plugin, agent))
         return found
 
     def _check_agent(self, agent: Agent) -> None:

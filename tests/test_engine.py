@@ -206,6 +206,53 @@ def test_what_is_not_live_makes_no_receipt_and_is_said(
     assert report["cases"][0]["receipt"].startswith("sha256:")
 
 
+def test_a_check_that_breaks_names_its_evaluator(repo: ScratchRepo, session: Session) -> None:
+    own = """
+from guard.plugin import Evaluator, hookimpl
+
+
+def broken(key, value):
+    return value["no such"]
+
+
+@hookimpl
+def guard_evaluators():
+    return [Evaluator("steep", lambda seen, expected: [], ("minutes",), check=broken)]
+"""
+    files = {**config(plugins=["plugins/own.py"]), "plugins/own.py": own}
+    repo.write({**files, **case("echo hello", {"minutes": {"least": 3}})})
+    with pytest.raises(PluginError, match="evaluator steep: its check of minutes raised KeyError"):
+        run_all(session)
+
+
+# Known failures -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "group", "verdict", "code"),
+    [
+        ("said('no', facts={'weather': 'rain'})", {}, "XFAIL", 0),
+        ("said('no', facts={'weather': 'sun'})", {}, "FAIL", 1),
+        ("said('hello', facts={'weather': 'rain'})", {}, "XPASS", 1),
+        ("said('hello', facts={'weather': 'rain'})", {"intermittent": True}, "PASS", 0),
+        ("said('no')", {}, "ERROR", 3),
+    ],
+)
+def test_a_known_failure_is_excused_under_its_condition_alone(
+    repo: ScratchRepo,
+    guard: GuardCommand,
+    script: str,
+    group: dict[str, Any],
+    verdict: str,
+    code: int,
+) -> None:
+    known = {"failing_keys": ["reply_contains"], "only_when": {"weather": "rain"}, **group}
+    repo.write({**plugged(), **case(script, trials=2, expected_baseline=[known])})
+    assert guard.verdicts(ends_in=code) == {"one": verdict}
+    answered = guard.report(ends_in=code)["cases"][0]["runs"] == []
+    assert answered is (verdict in ("PASS", "XFAIL"))
+
+
 # Budgets --------------------------------------------------------------------------------------
 
 COSTLY = "said('hello', cost_usd=0.1)"

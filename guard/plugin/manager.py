@@ -10,13 +10,15 @@ from typing import Any, TypeVar, cast
 import pluggy
 
 from guard.errors import GuardError, PluginError
-from guard.model import Report
+from guard.model import Agent, Report
 from guard.plugin import spec
-from guard.plugin.api import Evaluator, Prerequisite, Target
+from guard.plugin.api import Evaluator, Prerequisite, Project, Target
+from guard.plugin.blame import blamed_on
 from guard.plugin.entrypoints import EntryPoint
 from guard.plugin.facts import identity_of
 
 Named = TypeVar("Named", Target, Evaluator, Prerequisite)
+Offered = TypeVar("Offered", Agent, Target, Evaluator, Prerequisite)
 
 
 def make_plugin_manager() -> pluggy.PluginManager:
@@ -125,6 +127,14 @@ class Plugins:
             return result
         return next(iter(result), None)
 
+    def agents(self, project: Project) -> list[tuple[str, Agent]]:
+        """Return (plugin, agent) of all agents that plugins contribute."""
+        return [
+            (plugin, agent)
+            for plugin, items in self.call("guard_agents", project=project)
+            for agent in self._items("guard_agents", plugin, items, Agent)
+        ]
+
     def targets(self) -> Mapping[str, Target]:
         """Return name → target."""
         return self._collect("guard_targets", Target)
@@ -144,10 +154,13 @@ class Plugins:
         if "guard_reports" not in self._named:
             writers: dict[str, Callable[[Report], str]] = {}
             for plugin, offered in self.call("guard_reports"):
-                twice = next((name for name in offered if name in writers), None)
+                if not isinstance(offered, Mapping):
+                    raise self._refused("guard_reports", plugin, "a mapping", offered)
+                writing = cast("Mapping[str, Callable[[Report], str]]", offered)
+                twice = next((name for name in writing if name in writers), None)
                 if twice:
                     raise PluginError(f"two plugins write report {twice}", _switch_off(plugin))
-                writers.update(offered)
+                writers.update(writing)
             self._named["guard_reports"] = writers
         return self._named["guard_reports"]
 
@@ -167,17 +180,22 @@ class Plugins:
             self._named[hook] = found
         return self._named[hook]
 
-    def _items(self, hook: str, plugin: str, items: Any, kind: type[Named]) -> list[Named]:
+    def _items(self, hook: str, plugin: str, items: Any, kind: type[Offered]) -> list[Offered]:
         wrong: object = items
-        if isinstance(items, Iterable) and not isinstance(items, (str, Target, Evaluator)):
-            listed = list(cast("Iterable[object]", items))
+        if isinstance(items, Iterable) and not isinstance(items, (str, kind)):
+            who = f"plugin {plugin} ({self.distributions[plugin]}): {hook}"
+            with blamed_on(who, _switch_off(plugin)):
+                listed = list(cast("Iterable[object]", items))
             fitting = [item for item in listed if isinstance(item, kind)]
             if len(fitting) == len(listed):
                 return fitting
             wrong = next(item for item in listed if not isinstance(item, kind))
-        raise PluginError(
-            f"plugin {plugin} ({self.distributions[plugin]}): {hook} must return "
-            f"{kind.__name__} values, not {type(wrong).__name__}",
+        raise self._refused(hook, plugin, f"{kind.__name__} values", wrong)
+
+    def _refused(self, hook: str, plugin: str, wanted: str, wrong: object) -> PluginError:
+        return PluginError(
+            f"plugin {plugin} ({self.distributions[plugin]}): {hook} must return {wanted}, "
+            f"not {type(wrong).__name__}",
             _switch_off(plugin),
         )
 

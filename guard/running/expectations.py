@@ -12,6 +12,7 @@ from typing import Any
 from guard.evaluators import check_expectation, is_built_in
 from guard.model import Agent, Case
 from guard.plugin.api import Evaluator
+from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.schema import nearest
 
@@ -48,7 +49,8 @@ def _find_wrong(key: str, value: Any, readers: Mapping[str, Evaluator]) -> str |
     if is_built_in(key):
         return check_expectation(key, value)
     if key in readers:
-        return readers[key].check(key, value)
+        with blamed_on(f"evaluator {readers[key].name}: its check of {key}"):
+            return readers[key].check(key, value)
     if "" in readers:
         return None
     return f"no evaluator reads this key{nearest(key, readers)} (guard explain expected)"

@@ -12,11 +12,12 @@ import pytest
 
 from guard.errors import PluginError, Skip, UsageError
 from guard.git import Repo, find_repo
-from guard.model import Observation, Report
+from guard.model import Agent, Observation, Report
 from guard.plugin import (
     Evaluator,
     Expectations,
     Prerequisite,
+    Project,
     Score,
     Target,
     Trial,
@@ -36,6 +37,10 @@ def say_nothing(trial: Trial) -> Observation:
 
 def score_nothing(observation: Observation, expected: Expectations) -> list[Score]:
     return []
+
+
+def read_nothing(path: str) -> None:
+    return None
 
 
 def target(name: str) -> Target:
@@ -150,6 +155,25 @@ def test_an_offer_of_another_kind_is_refused(value: object, said: str) -> None:
     with pytest.raises(PluginError) as refused:
         plugins(own=Offering(guard_targets=value)).targets()
     assert "plugin own (own-dist): guard_targets must return Target values" in str(refused.value)
+    assert said in str(refused.value)
+    assert refused.value.hint == "GUARD_DISABLED_PLUGINS=own switches it off"
+
+
+@pytest.mark.parametrize(
+    ("offers", "said"),
+    [
+        ({"guard_agents": [{"name": "porter"}]}, "guard_agents must return Agent values, not dict"),
+        ({"guard_agents": Agent("porter")}, "guard_agents must return Agent values, not Agent"),
+        ({"guard_agents": (int(text) for text in "x")}, "guard_agents raised ValueError"),
+        ({"guard_reports": ["x"]}, "guard_reports must return a mapping, not list"),
+        ({"guard_prerequisites": Prerequisite("a", str)}, "values, not Prerequisite"),
+    ],
+)
+def test_each_kind_of_offer_is_checked(offers: dict[str, Any], said: str) -> None:
+    found = plugins(own=Offering(**offers))
+    view = Project("", read_nothing, list)
+    with pytest.raises(PluginError) as refused:
+        _ = found.agents(view), found.report_writers(), found.prerequisites()
     assert said in str(refused.value)
     assert refused.value.hint == "GUARD_DISABLED_PLUGINS=own switches it off"
 
