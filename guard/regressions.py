@@ -139,6 +139,8 @@ def validate(content: bytes) -> dict[str, Any]:
         document = json.loads(source, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ConfigError(FILE, error.lineno, "", f"not valid JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise ConfigError(FILE, 1, "", "not valid JSON: nested too deeply") from error
     except _DuplicateKey as error:
         raise ConfigError(
             FILE, _line_of_key(source, error.key), error.key, "stands here twice"

@@ -83,6 +83,7 @@ def test_retired_with_its_reason() -> None:
     ("content", "said"),
     [
         (b"{", "regressions.json:1: not valid JSON"),
+        (b"[" * 5000, "regressions.json:1: not valid JSON: nested too deeply"),
         (b"[]", "must be a mapping, not a list"),
         (b'{"schema": "guard.regressions.v1"}', "the key `regressions` is missing"),
         (b'{"schema": "v9", "regressions": {}}', "is none of guard.regressions.v1"),

@@ -229,12 +229,17 @@ def exemption(message: Message, known: Collection[str] = ()) -> Exemption | None
     in the middle of a reason is told from a list of agents.
     """
     found = [_exempted(value, known) for value in message.values(EXEMPT)]
-    valid = [item for item in found if len(item.reason) >= REASON_LENGTH]
+    valid = [item for item in found if _says_enough(item.reason)]
     if not valid:
         return None
     everyone = any(not item.agents for item in valid)
     agents = () if everyone else tuple(dict.fromkeys(a for item in valid for a in item.agents))
     return Exemption(agents, "; ".join(item.reason for item in valid))
+
+
+def _says_enough(reason: str) -> bool:
+    """Tell whether a reason is long enough; what can't be seen doesn't count."""
+    return len(" ".join(_plain(reason).split())) >= REASON_LENGTH
 
 
 def _exempted(value: str, known: Collection[str]) -> Exemption:
@@ -274,7 +279,7 @@ def trailer_problems(message: Message) -> tuple[str, ...]:
     problems: list[str] = []
     for value in message.values(EXEMPT):
         reason = _exempted(value, ()).reason
-        if len(reason) < REASON_LENGTH:
+        if not _says_enough(reason):
             problems.append(
                 f'{EXEMPT}: "{reason}" is too short for a reason ({REASON_LENGTH} characters)'
             )

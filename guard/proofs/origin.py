@@ -195,7 +195,7 @@ def _records(content: bytes) -> Present | None:
             str(name): int(record.get("reopened", 0))
             for name, record in document["regressions"].items()
         }
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

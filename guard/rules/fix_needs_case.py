@@ -36,7 +36,9 @@ def brought_cases(commit: JudgedCommit, agent: str) -> list[Case]:
 
 def judged_by_a_model_alone(commit: JudgedCommit, agent: str) -> list[Case]:
     """Return the cases that are accepted although nothing but a judge reads them."""
-    owner = commit.new.agents[agent]
+    owner = commit.new.agents.get(agent)
+    if owner is None:
+        return []
     return [
         case for case in brought_cases(commit, agent) if set(_expected(case, owner)) == {"judge"}
     ]

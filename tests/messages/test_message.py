@@ -238,6 +238,8 @@ def exempted(*values: str, known: tuple[str, ...] = ()) -> Exemption | None:
         ("a--b is renamed", ((), "a--b is renamed")),
         ("ten chars!", ((), "ten chars!")),
         ("nine char", None),
+        ("a         b", None),
+        ("\u200b" * 12, None),
         ("expense -- nine char", None),
         ("expense, emails --", None),
         ("", None),

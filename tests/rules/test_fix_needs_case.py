@@ -213,3 +213,8 @@ def test_the_types_before_and_after_count(bench: Bench) -> None:
     assert bench.rules({**FIX_IT, "guard.yaml": hot}, "hotfix: x")[0] == "fix-needs-case"
     both = [violation.rule for violation in bench.judge({}, "fix: x").blocking]
     assert both == ["fix-needs-case", "case-weakened"]
+
+
+@pytest.mark.parametrize("config", [None, "version: 1\nagents: {}\n"])
+def test_a_fix_that_drops_its_agent_is_still_refused(bench: Bench, config: str | None) -> None:
+    assert bench.rules({**FIX_IT, "guard.yaml": config}) == ["fix-needs-case", "case-weakened"]
