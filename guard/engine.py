@@ -23,7 +23,7 @@ from guard.running.budget import Budget
 from guard.running.expectations import check_expectations
 from guard.running.loop import Loop
 from guard.running.prerequisites import agent_python, find_missing
-from guard.running.receipts import Keys, answers, make_receipt, result_of
+from guard.running.receipts import Keys, answers, is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
 from guard.storage.records import Receipt
 from guard.tree import Tree
@@ -198,11 +198,13 @@ class Engine(Closing):
         """
         if self.limits.no_cache or self.limits.trials is not None:
             return None
-        agent = self.project.agents[case.agent]
         found = self.project.store.find_receipt(key)
-        max_age = agent.max_age or self.project.config.receipts["max_age"]
-        stands = answers(found, max_age) and not self._ground.find_broken(case)
+        stands = answers(found, self._max_age(case)) and not self._ground.find_broken(case)
         return found if stands else None
+
+    def _max_age(self, case: Case) -> str:
+        stated = self.project.agents[case.agent].max_age
+        return stated or str(self.project.config.receipts["max_age"])
 
     def is_owed(self, case: Case) -> bool:
         """Tell whether nothing is known of the case on this tree."""
@@ -215,7 +217,8 @@ class Engine(Closing):
         receipt = store.find_receipt(series.key)
         evidence = receipt.evidence.get("trials", ()) if receipt else ()
         judged = {trial.get("trial_id") for trial in evidence}
-        if trials and trials[0].trial_id not in judged:
+        fresh = bool(trials) and is_fresh(trials[0].started, self._max_age(series.case))
+        if fresh and trials[0].trial_id not in judged:
             series.take_over(trials)
             store.adopt_trials(self.run_id, series.case.id, series.key)
 

@@ -424,6 +424,15 @@ def test_what_a_budget_ended_is_resumed(repo: ScratchRepo, session: Session, job
     assert [trial.number for trial in session.store.get_trials("one")] == [1, 2, 3, 4, 5, 6]
 
 
+def test_trials_that_are_too_old_are_not_gone_on_with(repo: ScratchRepo, session: Session) -> None:
+    repo.write({**plugged(max_age="1h"), **case(COSTLY, trials=3)})
+    case_one = session.project().cases["one"]
+    key = Engine(session.project()).receipt_key(case_one)
+    old = TrialResult("one", 1, "PASS", trial_id="t", started="2021-01-01T00:00:00.000+00:00")
+    session.store.put_trial("killed", "clerk", old, key=key)
+    assert resumed(session)[1] == [1, 2, 3]
+
+
 def test_a_failed_run_is_not_mixed_with_the_one_that_repeats_it(
     repo: ScratchRepo, session: Session
 ) -> None:

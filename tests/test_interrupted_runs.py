@@ -103,6 +103,20 @@ def test_a_run_may_be_killed_and_resumed_again(
     assert log.read_text().split() == ["1", "2", "2", "3", "3"]
 
 
+def test_paying_what_is_owed_goes_on_where_it_was_stopped(
+    repo: ScratchRepo, guard: GuardCommand, log: Path, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    repo.commit("feat: clerk", {**config(), **case(slow_from(3, log, gate), trials=4)})
+    running = guard.start("run", "--owed", "--jobs", "1")
+    wait_for(Path(f"{gate}.wanted"))
+    end(running, signal.SIGINT)
+    gate.touch()
+    guard("run", "--owed", "--jobs", "1").ends_in(0).says("4 of 4 passed")
+    assert log.read_text().split() == ["one1", "one2", "one3", "one3", "one4"]
+    guard("run", "--owed").ends_in(0).says("nothing is owed")
+
+
 def test_without_resume_an_interrupted_case_starts_afresh(
     repo: ScratchRepo, guard: GuardCommand, log: Path, tmp_path: Path
 ) -> None:

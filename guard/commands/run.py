@@ -87,7 +87,8 @@ def run(
                 selection = [s for s in selection if engine.is_owed(s.case)]
                 if not selection:
                     report = report._replace(notes=("nothing is owed",))
-            results = engine.run(selection, resume=resume)
+            # What is owed was mostly begun before: paying goes on where it was stopped.
+            results = engine.run(selection, resume=resume or owed)
             report = report._replace(live=engine.is_live(results))
         report = report._replace(cases=tuple(results), rules=tuple(missing))
         return finish_report(project, report, options)
