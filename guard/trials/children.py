@@ -56,6 +56,10 @@ class DirectStarter:
     def remember(self, pid: int, env: Mapping[str, str]) -> None:
         """Note the session and the tag by which `clean` finds what a program left behind."""
         self._sessions.add(pid)
+        self.remember_tag(env)
+
+    def remember_tag(self, env: Mapping[str, str]) -> None:
+        """Note the tag alone, where the session isn't known."""
         if TAG in env:
             self._tags.add(env[TAG])
 

@@ -124,9 +124,14 @@ class Launcher:
         """Start a program in a session of its own. Raises `TargetError` where it can't be."""
         words = [os.fsencode(word) for word in argv]
         variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        # It may start the program, and die before it can say so.
+        self._by_tag.remember_tag(env)
         answer = self._ask("start", os.fsencode(cwd), words, variables, fds=stdio)
         try:
-            pid = _started(_read_line(answer), argv[0])
+            line = _read_line(answer)
+            if not line:
+                self.usable = False
+            pid = _started(line, argv[0])
         except BaseException:
             os.close(answer)
             raise

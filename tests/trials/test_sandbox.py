@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -14,6 +15,7 @@ from guard.errors import TargetError
 from guard.process import run
 from guard.trials import launcher, sandbox
 from guard.trials.children import DirectStarter
+from guard.trials.environment import TAG
 from guard.trials.sandbox import (
     BY_TAG_ONLY,
     CONTROLLED,
@@ -42,7 +44,7 @@ def opened() -> Generator[list[Sandbox]]:
 
 
 def sh(box: Sandbox, script: str, folder: Path, timeout: float = 20) -> str:
-    env = {"PATH": os.environ["PATH"]}
+    env = {"PATH": os.environ["PATH"], TAG: str(folder)}
     return run(box.starter, ["sh", "-c", script], str(folder), env, timeout).finished.stdout
 
 
@@ -193,6 +195,21 @@ def test_a_launcher_that_is_killed_is_the_targets_error(
     assert not is_alive(pid)
     with pytest.raises(TargetError, match="was killed"):
         sh(box, "true", tmp_path)
+
+
+@linux
+def test_a_launcher_that_dies_before_it_answers_is_not_used_again(
+    tmp_path: Path, opened: list[Sandbox]
+) -> None:
+    opened.append(box := open_sandbox(None))
+    pid = int(sh(box, "echo $PPID", tmp_path))
+    os.kill(pid, signal.SIGSTOP)
+    killer = threading.Timer(0.1, os.kill, (pid, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(TargetError, match="was killed"):
+        sh(box, "true", tmp_path)
+    assert not box.starter.usable
+    killer.join()
 
 
 GUARD = """
