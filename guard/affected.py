@@ -12,6 +12,7 @@ from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
+from guard.rules.commit import is_owned
 from guard.skills import is_skill, skill_heads
 from guard.tree import Tree
 
@@ -87,7 +88,7 @@ class _Judge:
 
     def _agent_reasons(self, agent: Agent) -> Iterable[str]:
         own, before = self.project.own_paths(agent), self._own_before(agent.name)
-        if any(own(path) or before(path) for path in self.change.paths):
+        if any(is_owned(entry, agent, own) or before(entry.path) for entry in self.change.entries):
             yield "agent"
         if self._touches((*self.project.depends_of(agent), *self.project.tools_of(agent))):
             yield "depends"

@@ -7,7 +7,7 @@ a class; a name without wildcards matches itself and all below it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 Matcher = Callable[[bytes], bool]
@@ -114,3 +114,27 @@ def literal_prefix(glob: str) -> str:
             break
         fixed.append(part)
     return "/".join(fixed)
+
+
+def samples_below(folder: bytes, globs: Iterable[str]) -> Iterator[bytes]:
+    """Yield, for each glob, a path below the folder that it might match."""
+    depth = folder.count(b"/") + 1
+    for glob in globs:
+        parts = glob.split("/")
+        start = min(parts.index("**"), depth) if "**" in parts else depth
+        rest = [part for part in parts[start:] if part != "**"] or ["x"]
+        yield folder + b"/" + _encoded("/".join(rest).replace("*", "x").replace("?", "x"))
+
+
+def folders_above(globs: Iterable[str]) -> frozenset[bytes]:
+    """Return the folders that hold all that a glob matches, up to the root's own entries.
+
+    Where a tree has an entry of such a name, it is a submodule, or leads elsewhere.
+    """
+    found: set[bytes] = set()
+    for glob in globs:
+        folder = _encoded(literal_prefix(glob))
+        while folder:
+            found.add(folder)
+            folder = folder.rpartition(b"/")[0]
+    return frozenset(found)

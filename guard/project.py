@@ -17,7 +17,7 @@ from guard.cases import loading
 from guard.config import Config
 from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
-from guard.globs import Matcher, compile_globs, literal, literal_prefix
+from guard.globs import Matcher, compile_globs, folders_above, literal, literal_prefix
 from guard.model import Agent, Case
 from guard.references import named_in_repo
 from guard.regressions import Record
@@ -340,11 +340,18 @@ class Project:
         return compile_globs((*files, *evaluators, *self.case_globs))
 
     def own_paths(self, agent: Agent) -> Matcher:
-        """Return a test of the agent's own paths (DESIGN section 4)."""
-        inside = compile_globs(agent.paths)
+        """Return a test of the agent's own paths (DESIGN section 4).
+
+        What stands where a folder of theirs would is one: a submodule, a symlink.
+        """
+        inside, above = compile_globs(agent.paths), folders_above(agent.paths)
         depends = compile_globs(self.depends_of(agent))
         guards_own = self.is_guards_own
-        return lambda path: inside(path) and not depends(path) and not guards_own(path)
+
+        def owns(path: bytes) -> bool:
+            return (inside(path) or path in above) and not (depends(path) or guards_own(path))
+
+        return owns
 
     def depends_of(self, agent: Agent) -> tuple[str, ...]:
         """Return the globs an agent's checks depend on, ``{repo}/…`` in an argv included."""

@@ -291,3 +291,19 @@ def test_before_the_first_commit_every_case_is_new(repo: ScratchRepo) -> None:
 def test_a_renamed_case_file_is_a_changed_case(base: ScratchRepo) -> None:
     (base.root / "evals/clerk/two.md").rename(base.root / "evals/clerk/second.md")
     assert reasons(base) == {"two": ("case",)}
+
+
+@pytest.mark.parametrize("folder", ["porter", "agent/skills/tea"])
+def test_a_moved_submodule_is_a_change_of_its_folder(base: ScratchRepo, folder: str) -> None:
+    base.git("rm", "-rq", folder)
+    inner = ScratchRepo(base.root / folder)
+    inner.root.mkdir(parents=True)
+    inner.git("init", "-q")
+    inner.commit("one", {"SKILL.md": "1"})
+    base.git("add", "-A")
+    base.git("commit", "-qm", "submodule")
+    assert reasons(base) == {}
+    inner.commit("two", {"SKILL.md": "2"})
+    found = reasons(base)
+    assert set(found) == ({"door"} if folder == "porter" else BOTH)
+    assert all(why == ("agent",) for why in found.values())

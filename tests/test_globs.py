@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.globs import compile_globs, literal, literal_prefix
+from guard.globs import compile_globs, folders_above, literal, literal_prefix
 from tests.conftest import ScratchRepo
 
 CASES = [
@@ -123,3 +123,7 @@ def test_odd_classes_match_what_they_say_and_raise_nothing(
 ) -> None:
     matches = compile_globs([glob])
     assert [path for path in (*matching, *other) if matches(path.encode())] == list(matching)
+
+
+def test_folders_above_hold_all_that_a_glob_matches() -> None:
+    assert folders_above(["a/b/**", "c/*/d", "*.md"]) == {b"a", b"a/b", b"c"}

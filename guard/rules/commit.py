@@ -9,7 +9,7 @@ from typing import Final
 from guard.change import Change, DiffEntry
 from guard.errors import ConfigError
 from guard.git import bytes_of, text_of
-from guard.globs import Matcher, literal_prefix
+from guard.globs import Matcher, literal_prefix, samples_below
 from guard.messages.message import (
     Exemption,
     FixSettings,
@@ -203,17 +203,7 @@ def is_owned(entry: DiffEntry, agent: Agent, own: Matcher) -> bool:
     if own(entry.path):
         return True
     modes = {side.mode for side in (entry.old, entry.new) if side}
-    return GITLINK in modes and any(map(own, _inside(entry.path, agent.paths)))
-
-
-def _inside(folder: bytes, globs: Iterable[str]) -> Iterable[bytes]:
-    """Yield, for each glob, a path below the folder that it might match."""
-    depth = folder.count(b"/") + 1
-    for glob in globs:
-        parts = glob.split("/")
-        start = min(parts.index("**"), depth) if "**" in parts else depth
-        rest = [part for part in parts[start:] if part != "**"] or ["x"]
-        yield folder + b"/" + bytes_of("/".join(rest).replace("*", "x").replace("?", "x"))
+    return GITLINK in modes and any(map(own, samples_below(entry.path, agent.paths)))
 
 
 def is_excused(excused: Exemption, agent: str) -> bool:

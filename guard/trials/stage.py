@@ -11,10 +11,11 @@ from typing import Any
 
 from guard.closing import Closing
 from guard.errors import Skip
-from guard.git import Repo
+from guard.git import Repo, text_of
+from guard.globs import compile_globs, folders_above, samples_below
 from guard.model import Agent, Case
 from guard.plugin.api import Evaluator, Target
-from guard.tree import Tree
+from guard.tree import GITLINK, Tree
 from guard.trials.environment import shared_environment
 from guard.trials.given import given_pieces
 from guard.trials.options import fill_options
@@ -74,6 +75,8 @@ class Stage(Closing):
         self.place = place
         self.target_repo = target_repo
         self.checker_repo = checker_repo
+        self.incomplete = ""
+        """Why a trial would run only part of the agent; empty where it runs all of it."""
         self.missing = ""
         """Why no trial can run on this machine; empty where one can."""
         try:
@@ -166,7 +169,7 @@ def prepare_stage(
     shown = [path for path in paths if not hide_from_workspace(path)]
     template = make_template(tree, shown, prefix, run.place().new_path("template"))
     place = run.place(template.size)
-    return Stage(
+    stage = Stage(
         tree=tree,
         agent=agent,
         target=target,
@@ -178,3 +181,16 @@ def prepare_stage(
         checker_repo=CheckerRepo(tree, place, show_to_checker),
         python=python[0] if python and os.path.isabs(python[0]) else "",
     )
+    stage.incomplete = find_submodule(tree, agent)
+    return stage
+
+
+def find_submodule(tree: Tree, agent: Agent) -> str:
+    """Say where files of the agent lie in a submodule, whose folder a trial finds empty."""
+    inside, above = compile_globs(agent.paths), folders_above(agent.paths)
+    for path, entry in tree.entries().items():
+        if entry.mode != GITLINK:
+            continue
+        if inside(path) or path in above or any(map(inside, samples_below(path, agent.paths))):
+            return f"{text_of(path)} is a submodule: its files are not in this repository"
+    return ""

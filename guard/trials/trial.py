@@ -63,6 +63,8 @@ class _OneTrial:
     def run(self) -> TrialResult:
         if self.stage.missing:
             return self._result(Grade(model.SKIP, self.stage.missing))
+        if self.stage.incomplete:
+            return self._result(Grade(model.ERROR, self.stage.incomplete))
         try:
             workspace = self._lay()
         except OSError as error:
