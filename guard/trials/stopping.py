@@ -74,5 +74,9 @@ def stopped_by_signals() -> Generator[None]:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
+    # Git passes Ctrl-C on to a hook that got it from the terminal already: raised a second
+    # time it breaks a lock which the first is letting go of.
+    stopping_already = _stopping
     stop_everything()
-    raise KeyboardInterrupt
+    if not stopping_already:
+        raise KeyboardInterrupt

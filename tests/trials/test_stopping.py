@@ -46,6 +46,20 @@ def test_a_signal_stops_everything_that_is_watched(number: signal.Signals) -> No
     stopping.check()
 
 
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_second_signal_stops_again_and_interrupts_nothing(number: signal.Signals) -> None:
+    watched = Stopped()
+    stopping.watch(watched)
+    with stopped_by_signals():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        signal.raise_signal(number)
+    stopping.forget(watched)
+    assert watched.count == 2
+    with stopped_by_signals(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+
+
 def test_on_another_thread_signals_are_left_alone() -> None:
     seen: list[object] = []
 
