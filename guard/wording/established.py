@@ -35,9 +35,10 @@ def established(report: Report) -> str:
 
 
 def _say_nothing(report: Report) -> str:
-    said = "; ".join(
-        ["nothing was asked of any case, so nothing is claimed", *_reservations(report)]
-    )
+    nothing = "nothing was asked of any case, so nothing is claimed"
+    if report.command == "check":
+        nothing = "what can be told without a run holds; nothing is claimed of what an agent does"
+    said = "; ".join([nothing, *_reservations(report)])
     code = plain_code(report)
     return said if code == ExitCode.OK else f"{said}; the command itself did not hold ({code})"
 

@@ -65,3 +65,9 @@ def test_a_warning_breaks_nothing() -> None:
     warning = Violation("near-miss-header", "m", warning=True)
     assert "broken" not in established(Report("check", rules=(warning,)))
     assert "broken" in established(Report("check", strict=True, rules=(warning,)))
+
+
+def test_a_check_claims_no_more_than_it_looked_at() -> None:
+    said = established(Report(command="check"))
+    assert said.startswith("what can be told without a run holds; nothing is claimed")
+    assert "holds" not in established(Report(command="run"))
