@@ -54,15 +54,22 @@ class Change(NamedTuple):
 class IndexTree(Tree):
     """The index that git gave the hook, read in place: what a rule needs and no more."""
 
-    def __init__(self, repo: Repo, base: Tree, differing: tuple[DiffEntry, ...]) -> None:
+    def __init__(
+        self,
+        repo: Repo,
+        base: Tree,
+        differing: tuple[DiffEntry, ...],
+        intended: frozenset[bytes] = frozenset(),
+    ) -> None:
         super().__init__(repo, "")
         self._base = base
+        self._intended = intended
         self._looked_up = {entry.path: entry.new for entry in differing}
 
     def entries(self) -> dict[bytes, Entry]:
         """Return path → entry for all of the index."""
         if self._entries is None:
-            self._entries = _parse_index(self.repo.out("ls-files", "--stage", "-z"))
+            self._entries = self._listed()
         return self._entries
 
     def get(self, path: bytes) -> Entry | None:
@@ -75,15 +82,25 @@ class IndexTree(Tree):
         """Return the staged entries below a folder, without listing the rest."""
         if not folder or self._entries is not None:
             return super().below(folder)
-        return _parse_index(self.repo.out("ls-files", "--stage", "-z", "--", folder))
+        return self._listed("--", folder)
+
+    def _listed(self, *below: str | bytes) -> dict[bytes, Entry]:
+        found = _parse_index(self.repo.out("ls-files", "--stage", "-z", *below))
+        return {path: entry for path, entry in found.items() if path not in self._intended}
 
 
 class BaseTree(Tree):
     """The tree that the index is compared with: listed from the index and their difference."""
 
-    def __init__(self, repo: Repo, oid: str, differing: tuple[DiffEntry, ...]) -> None:
+    def __init__(
+        self,
+        repo: Repo,
+        oid: str,
+        differing: tuple[DiffEntry, ...],
+        intended: frozenset[bytes] = frozenset(),
+    ) -> None:
         super().__init__(repo, oid)
-        self.index = IndexTree(repo, self, differing)
+        self.index = IndexTree(repo, self, differing, intended)
         self._old = {entry.path: entry.old for entry in differing}
         self._looked_up.update(self._old)
 
@@ -122,13 +139,22 @@ def staged_change(repo: Repo, base_rev: str | None, message: bytes = b"") -> Cha
     # Asked of the reader that the rules need anyway: one process less for every commit.
     known = repo.objects.read(f"{base_rev}^{{tree}}") if base_rev else None
     oid = known.oid if known else repo.empty_tree
-    done = repo.run("diff-index", "--cached", *DIFF_OPTIONS, oid, "--", ok=None)
+    entries, intended = _staged(repo, oid), frozenset[bytes]()
+    if any(entry.new and entry.new.oid == repo.empty_blob for entry in entries):
+        # `git add -N` stages a name without its content: no commit holds such a file.
+        named = {entry.path for entry in entries if entry.new}
+        entries = _staged(repo, oid, "--ita-invisible-in-index")
+        intended = frozenset(named - {entry.path for entry in entries if entry.new})
+    base = BaseTree(repo, oid, entries, intended)
+    return Change(base, base.index, entries, message)
+
+
+def _staged(repo: Repo, base: str, *options: str) -> tuple[DiffEntry, ...]:
+    done = repo.run("diff-index", "--cached", *options, *DIFF_OPTIONS, base, "--", ok=None)
     if done.code:
         said = text_of(done.err.strip()).splitlines()
         raise UnreadableError(f"the index can't be compared: {said[-1] if said else done.code}")
-    entries = parse_raw(done.out)
-    base = BaseTree(repo, oid, entries)
-    return Change(base, base.index, entries, message)
+    return parse_raw(done.out)
 
 
 def parse_raw(listing: bytes) -> tuple[DiffEntry, ...]:

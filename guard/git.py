@@ -143,6 +143,13 @@ class Repo(Closing):
         return hashlib.new(self.object_format, b"tree 0\0").hexdigest()
 
     @property
+    def empty_blob(self) -> str:
+        """Id of the empty file in this repository's object format."""
+        import hashlib
+
+        return hashlib.new(self.object_format, b"blob 0\0").hexdigest()
+
+    @property
     def zero(self) -> str:
         """The id that git gives for 'no object'."""
         return "0" * (64 if self.object_format == "sha256" else 40)

@@ -65,3 +65,17 @@ def test_mode_and_type_changes_are_changes(repo: ScratchRepo, found: Repo) -> No
     change = change_of_trees(found, *trees)
     modes = [(e.old and e.old.mode, e.new and e.new.mode) for e in change.entries]
     assert modes == [("100644", "100755"), ("100644", "120000")]
+
+
+def test_what_is_only_intended_to_be_added_is_not_staged(repo: ScratchRepo, found: Repo) -> None:
+    repo.commit("feat: base", {"a": "1\n", "b": "1\n", "c/empty": ""})
+    repo.git("rm", "-q", "--cached", "b")
+    repo.write({"new": "1\n", "c/really": ""})
+    repo.git("add", "c/really")
+    repo.git("add", "--intent-to-add", "new", "b")
+    change = staged_change(found, "HEAD")
+    assert change.paths == (b"b", b"c/really")
+    assert change.new.get(b"new") is None
+    assert list(change.new.below(b"c")) == [b"c/empty", b"c/really"]
+    assert list(change.new.entries()) == [b"a", b"c/empty", b"c/really"]
+    assert list(change.base.entries()) == [b"a", b"b", b"c/empty"]

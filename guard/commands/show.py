@@ -27,7 +27,7 @@ def show(*, trial: str, disabled: frozenset[str]) -> int:
     side, number = _parse(trial, wanted)
     with Session.open(disabled=disabled) as session:
         kept = session.store.get_trials(name, side=side)
-        if not kept and not side and not wanted:
+        if not kept and not side:
             kept = session.store.get_trials(name, side="after")
         if not kept:
             raise UsageError(f"no trial of {trial} is kept", f"guard run {name}")

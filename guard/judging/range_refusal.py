@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from guard.git import Repo
+from guard.git import Repo, text_of
 from guard.globs import literal_prefix
 from guard.model import Violation
 from guard.output import printable, shell_path
@@ -18,20 +18,27 @@ from guard.regressions import FILE as REGRESSIONS
 
 #: Paths that one line lists before it only counts.
 SHOWN: Final = 3
+LINES: Final = 8
 
 
 def range_refusal(violations: Sequence[Violation], repo: Repo, tip: Project, word: str) -> str:
     """Return the text; the first violation is told in full. ``word``: what is refused."""
     first, others = violations[0], violations[1:]
-    lines = [f"guard: {word}: {first.message} ({first.rule})", f"  commit   {first.commit}"]
-    lines += [f"  because  {text}" for text in first.detail[:1]]
-    lines += [f"  changed  {_listed(first.paths)}"] if first.paths else []
+    # What may be left out where there are too many lines has the higher number.
+    told = [
+        (0, f"guard: {word}: {first.message} ({first.rule})"),
+        (0, f"  commit   {first.commit}"),
+    ]
+    told += [(1, f"  because  {text}") for text in first.detail[:1]]
+    told += [(2, f"  changed  {_listed(first.paths)}")] if first.paths else []
     for number, command in enumerate(_commands(first, repo, tip)):
-        lines.append(f"  {'' if number else 'do':<8} {command}")
+        told.append((0, f"  {'' if number else 'do':<8} {command}"))
     if others:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
-        lines.append(f"  also     {others[0].commit}: {others[0].rule}{more}")
-    return "\n".join(map(printable, lines))
+        told.append((3, f"  also     {others[0].commit}: {others[0].rule}{more}"))
+    while len(told) > LINES:
+        told.remove(max(told, key=lambda one: one[0]))
+    return "\n".join(printable(line) for _, line in told)
 
 
 def _listed(paths: Sequence[str]) -> str:
@@ -43,22 +50,26 @@ def _listed(paths: Sequence[str]) -> str:
 def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
     """Yield the commands that mend the commit where it stands."""
     commit = violation.commit.split(" ", 1)[0]
+    branch = _branch_of(commit, repo, tip)
+    if branch:
+        yield f"git checkout {shell_path(branch)}"
+    at = branch or "HEAD"
     if violation.rule == "fix-needs-case":
         yield f"guard new-case ID --agent {shell_path(violation.agent)}"
     if violation.rule in ("fix-needs-case", "fix-needs-record"):
         yield f"guard prove ID --before {commit}^"
         yield f"git add {_to_add(violation, tip)}"
-        yield _into(commit, repo)
+        yield _into(commit, repo, at)
     elif violation.rule == "case-weakened" and violation.hint:
-        yield _reworded(commit, repo, violation.hint[0].replace('"', '\\"'))
+        yield _reworded(commit, repo, at, violation.hint[0].replace('"', '\\"'))
     elif violation.rule == "case-weakened":
         yield f"git checkout {commit}^ -- {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
-        yield _into(commit, repo)
+        yield _into(commit, repo, at)
     else:
         yield from violation.hint[:1]
         if violation.paths:
             yield f"git add {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
-        yield _into(commit, repo)
+        yield _into(commit, repo, at)
 
 
 def _to_add(violation: Violation, tip: Project) -> str:
@@ -68,16 +79,29 @@ def _to_add(violation: Violation, tip: Project) -> str:
     return " ".join(shell_path(path) for path in wanted[-2:])
 
 
-def _into(commit: str, repo: Repo) -> str:
+def _branch_of(commit: str, repo: Repo, tip: Project) -> str:
+    """Return the branch to check out first; empty where HEAD holds the commit, or no branch.
+
+    Of several the one that is pushed, as far as its tree tells.
+    """
+    if repo.run("merge-base", "--is-ancestor", commit, "HEAD", ok=None).code == 0:
+        return ""
+    options = ("--contains", commit, "--format=%(tree) %(refname:short)")
+    listed = text_of(repo.run("for-each-ref", *options, "refs/heads", ok=None).out).splitlines()
+    pushed = [line for line in listed if line.startswith(f"{tip.tree.oid} ")]
+    return (pushed or listed or [" "])[0].partition(" ")[2]
+
+
+def _into(commit: str, repo: Repo, at: str) -> str:
     """Return the command that puts what is staged into a commit."""
-    if is_head(commit, repo):
+    if _is_tip(commit, repo, at):
         return "git commit --amend --no-edit"
     rebase = f"GIT_SEQUENCE_EDITOR=: git rebase -i --autosquash {_onto(commit, repo)}"
     return f"git commit --fixup={commit} && {rebase}"
 
 
-def _reworded(commit: str, repo: Repo, trailer: str) -> str:
-    if is_head(commit, repo):
+def _reworded(commit: str, repo: Repo, at: str, trailer: str) -> str:
+    if _is_tip(commit, repo, at):
         return f'git commit --amend --no-edit --trailer "{trailer}"'
     return f"git rebase -i {_onto(commit, repo)}    # reword {commit}, add: {trailer}"
 
@@ -86,6 +110,5 @@ def _onto(commit: str, repo: Repo) -> str:
     return f"{commit}^" if repo.resolve(f"{commit}^") else "--root"
 
 
-def is_head(commit: str, repo: Repo) -> bool:
-    """Tell whether an abbreviated id is that of HEAD."""
-    return (repo.resolve("HEAD") or "").startswith(commit)
+def _is_tip(commit: str, repo: Repo, at: str) -> bool:
+    return (repo.resolve(at) or "").startswith(commit)

@@ -102,7 +102,17 @@ def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> It
     elif violation.rule in _FIX_RULES:
         yield from _fix_commands(violation, left, refused)
     else:
-        yield from violation.hint
+        yield from violation.hint or _bring_back(violation, refused)
+
+
+def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
+    """Yield the command that brings back what the commit deletes."""
+    new, repo = refused.new.tree, refused.repo
+    gone = [path for path in violation.paths[:SHOWN] if new.get(bytes_of(path)) is None]
+    for rev in ("HEAD", "HEAD^", "MERGE_HEAD") if gone else ():
+        if all(repo.resolve(f"{rev}:{path}") for path in gone):
+            yield f"git checkout {rev} -- {' '.join(map(refused.path, gone))}"
+            return
 
 
 def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:

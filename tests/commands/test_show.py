@@ -66,3 +66,14 @@ def test_a_case_that_is_gone_or_broken_still_shows_its_trials(
 def test_without_a_run_there_is_nothing_to_show(repo: ScratchRepo, guard: GuardCommand) -> None:
     repo.commit("feat: clerk", {**config(), **case()})
     guard("show", "one").refuses("no trial of one is kept", "guard run one")
+
+
+def test_a_run_that_a_proof_answered_shows_the_trials_of_the_proof(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case("cat rules.md", {"reply_contains": ["ask"]})})
+    guard("prove", "one").ends_in(3)
+    repo.write({"agent/rules.md": "ask\n"})
+    guard("prove", "one").ends_in(0)
+    guard("run", "one").ends_in(0).says("by the receipt")
+    guard("show", "one#1").ends_in(0).says("✓ one#1 PASS")

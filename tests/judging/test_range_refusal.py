@@ -12,6 +12,7 @@ from guard.model import Violation
 from guard.project import Project
 from guard.snapshot import head_tree
 from guard.store import Store
+from guard.tree import Tree
 from tests.conftest import ScratchRepo
 from tests.hooks.installed import FILES
 
@@ -98,3 +99,28 @@ def test_hostile_names_move_no_cursor(repo: ScratchRepo, commits: list[str]) -> 
         paths=("a\x1b[2J",), commit=f"{commits[0][:10]} fix: \x1b]0;x\x07"
     )
     assert "\x1b" not in "".join(text(repo, found))
+
+
+def test_a_branch_that_is_not_checked_out_is_mended_there(
+    repo: ScratchRepo, commits: list[str]
+) -> None:
+    repo.git("checkout", "-q", "-b", "a$topic", commits[1])
+    repo.git("checkout", "-q", "--detach", commits[2])
+    lines = text(repo, broken("fix-needs-record", commits[1]))
+    assert "  do       git checkout 'a$topic'" in lines
+    assert lines[-1] == "           git commit --amend --no-edit"
+    with find_repo(str(repo.root)) as found:
+        tree = Tree(found, repo.git("rev-parse", "main^{tree}").strip())
+        tip = Project(found, tree, Store.open(found.common_dir))
+        assert "git checkout main" in range_refusal(
+            [broken("fix-needs-record", commits[1])], found, tip, "not pushed"
+        )
+
+
+def test_eight_lines_keep_every_command(repo: ScratchRepo, commits: list[str]) -> None:
+    repo.git("checkout", "-q", "--detach", commits[2])
+    first = broken("fix-needs-case", commits[1], detail=("why not",))
+    lines = text(repo, first, broken("record-invalid", commits[1]))
+    assert len(lines) == 8
+    assert sum(line.startswith(("  do ", "           ")) for line in lines) == 5
+    assert "  because  why not" in lines

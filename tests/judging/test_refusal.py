@@ -91,3 +91,15 @@ def test_the_trailer_command_works(refused: Refused, repo: ScratchRepo) -> None:
     line = next(line for line in text.splitlines() if "interpret-trailers" in line)
     assert repo.run("sh", "-c", line[11:]).returncode == 0
     assert (repo.root / "message").read_text() == f"test: edit\n\n{trailer[0]}\n"
+
+
+def test_what_is_deleted_is_brought_back(refused: Refused, repo: ScratchRepo) -> None:
+    repo.git("rm", "-q", "--force", SKILL)
+    with find_repo(str(repo.root)) as opened:
+        change = staged_change(opened, "HEAD")
+        new = Project(opened, change.new, Store.open(opened.common_dir))
+        gone = Violation("case-weakened", "it is deleted", "expense", (SKILL,))
+        text = refusal([gone], refused._replace(repo=opened, new=new, change=change))
+        kept = refusal([gone._replace(paths=("README.md",))], refused)
+    assert f"  do       git checkout HEAD -- {SKILL}\n" in text
+    assert "git checkout" not in kept
