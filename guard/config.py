@@ -97,15 +97,18 @@ AGENT_KEYS: dict[str, Check] = {
 }
 _DATE = matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "a date such as 2026-12-31")
 ENFORCEABLE = ("fix-needs-case", "fix-needs-record", "case-weakened")
+_ENFORCED = "must be block, or {warn, until: DATE}"
 _BUDGET: dict[str, Check] = {"max_seconds": number(0), "max_cost_usd": number(0)}
 
 
 def _enforcement(value: Any) -> Any:
     if value == "block":
         return value
+    if not is_mapping(value):
+        raise Invalid(_ENFORCED)
     found = mapping({"warn": anything, "until": _DATE}, required=("until",))(value)
     if "warn" not in found:
-        raise Invalid("must be block, or {warn, until: DATE}")
+        raise Invalid(_ENFORCED)
     return {"warn": True, "until": found["until"]}
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
-from guard.errors import ConfigError
 from guard.model import Agent, Case, CaseResult, Policy, TrialResult
 from guard.plugin.blame import blamed_on
 from guard.project import Project
@@ -29,7 +28,7 @@ from guard.storage.records import Receipt
 from guard.tree import Tree
 from guard.trials.ground import Ground
 from guard.trials.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
-from guard.trials.options import fill_options
+from guard.trials.options import checked_options
 from guard.trials.runfolder import RunFolder
 from guard.trials.stage import Stage, prepare_stage
 from guard.verdict import confirm, judge_case, sort_trials
@@ -96,21 +95,13 @@ class Engine(Closing):
             agent,
             project.target_of(agent),
             project.evaluators_of(agent),
-            self._options(agent),
+            checked_options(project, agent),
             run=self._folder,
             hide_from_target=hidden_from_target(project, agent),
             hide_from_workspace=hidden_from_workspace(project, agent),
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
-
-    def _options(self, agent: Agent) -> Mapping[str, Any]:
-        try:
-            return fill_options(self.project.target_of(agent), agent)
-        except ConfigError as error:
-            option = error.key.removeprefix(f"agents.{agent.name}.options.")
-            path = ("agents", agent.name, "options", option)
-            raise self.project.config_error(path, error.said) from None
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""
@@ -131,7 +122,7 @@ class Engine(Closing):
     def receipt_key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""
         agent = self.project.agents[case.agent]
-        target, options = self.project.target_of(agent), self._options(agent)
+        target, options = self.project.target_of(agent), checked_options(self.project, agent)
         with blamed_on(f"target {target.name}: its fingerprint"):
             fingerprint = target.fingerprint(options)
         return self.keys.key(case, fingerprint, tree)

@@ -97,7 +97,7 @@ AGENT = "version: 1\nagents:\n  a:\n    paths: [x]\n    target: command\n"
         ("version: 1\nagents:\n  a: {paths: [x], each: y}\n", 3, "takes `each` or `paths`"),
         ("version: 1\nhooks: {pre-comit: {}}\n", 2, "did you mean `pre-commit`"),
         ("version: 1\nhooks: {pre-push: {owed: never}}\n", 2, "'never' is none of block, ci"),
-        ("version: 1\nenforce: {fix-needs-case: warn}\n", 2, "must be a mapping"),
+        ("version: 1\nenforce: {fix-needs-case: warn}\n", 2, "must be block, or {warn"),
         ("version: 1\nenforce: {fix-needs-case: {warn, until: soon}}\n", 2, "is not a date"),
         ("version: 1\nplugins: [evals/x.txt]\n", 2, "must be a path ending in .py"),
         ("version: 1\nreceipts: {max_age: 30}\n", 2, "is not a duration"),

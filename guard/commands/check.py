@@ -9,8 +9,10 @@ from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import UsageError
 from guard.judging.judge import Judgement, judge_commit
 from guard.judging.ranges import judge_range, own_commits
+from guard.judging.unguarded import without_files
 from guard.messages.message import clean_message, parse_message
 from guard.model import Violation
+from guard.output import LOOK
 from guard.project import Project
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
@@ -19,6 +21,7 @@ from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
 from guard.running.expectations import check_expectations
 from guard.session import Session
+from guard.trials.options import checked_options
 from guard.wording.units import count
 
 if TYPE_CHECKING:
@@ -65,7 +68,7 @@ def check(
         judged = _judge_commits(session, project, base, message)
         report = report._replace(
             rules=(*rules, *judged.violations),
-            notes=(*judged.notes, _what_was_checked(project)),
+            notes=(*judged.notes, *_unguarded(project), _what_was_checked(project)),
             exempt=judged.exempt,
         )
         return finish_report(project, report, options)
@@ -74,7 +77,7 @@ def check(
 def _check_tree(project: Project, *, everything: bool) -> tuple[Violation, ...]:
     """Check the tree itself; an agent without a case counts where no base is named."""
     for agent in project.agents.values():
-        project.target_of(agent)
+        checked_options(project, agent)
     check_expectations(project, project.cases.values())
     return (
         *(without_case(project) if everything else ()),
@@ -114,6 +117,11 @@ def _judge_uncommitted(session: Session, project: Project, path: str) -> Judgeme
     before = session.head_project()
     change = change_of_trees(session.repo, before.tree, project.tree)
     return judge_commit(before, project, change, parse_message(text))
+
+
+def _unguarded(project: Project) -> list[str]:
+    found = without_files(project)
+    return [f"{LOOK} no file matches the paths of {', '.join(found)}"] if found else []
 
 
 def _what_was_checked(project: Project) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from guard import config as config_file
 from guard.doctor import Finding, broken, holds, look, unknown
 from guard.errors import GuardError
+from guard.judging.unguarded import without_files
 from guard.model import Agent, Case
 from guard.output import printable, shell_path
 from guard.plugin.inventory import load_all
@@ -15,7 +16,7 @@ from guard.project import Project
 from guard.rules.agent_without_case import without_case
 from guard.running.prerequisites import find_missing
 from guard.session import INDEX, Session
-from guard.trials.options import fill_options
+from guard.trials.options import checked_options
 from guard.wording.units import count
 
 #: Names that one line shows.
@@ -42,6 +43,9 @@ def check_config(session: Session, project: Project) -> Iterator[Finding]:
     if missing:
         hint = f"guard new-case ID --agent {shell_path(missing[0])}"
         yield look(f"no case, so nothing can fail: {_some(missing)}", hint)
+    empty = without_files(project)
+    if empty:
+        yield look(f"no file matches the paths of {_some(empty)}: no change of it is seen")
 
 
 def check_plugins(project: Project) -> Iterator[Finding]:
@@ -65,13 +69,13 @@ def check_targets(project: Project) -> Iterator[Finding]:
         else:
             yield found
     if ready:
-        yield holds(f"targets, and what they ask for, are there: {_some(ready)}")
+        yield holds(f"targets and their prerequisites are there; none was run: {_some(ready)}")
 
 
 def _check_agent(project: Project, agent: Agent) -> Finding | None:
     try:
         target = project.target_of(agent)
-        fill_options(target, agent)
+        checked_options(project, agent)
         project.evaluators_of(agent)
         wanted = agent._replace(prerequisites=(*target.prerequisites, *agent.prerequisites))
         offered = project.plugins.prerequisites()

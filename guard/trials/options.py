@@ -8,7 +8,19 @@ from typing import Any, Final, cast
 from guard.errors import ConfigError
 from guard.model import Agent
 from guard.plugin.api import Option, Target
+from guard.project import Project
 from guard.schema import nearest
+
+
+def checked_options(project: Project, agent: Agent) -> Mapping[str, Any]:
+    """Return the options of a project's agent. Raises `ConfigError` at the option's line."""
+    try:
+        return fill_options(project.target_of(agent), agent)
+    except ConfigError as error:
+        option = error.key.removeprefix(f"agents.{agent.name}.options.")
+        located = project.config_error(("agents", agent.name, "options", option), error.said)
+        located.hint = error.hint
+        raise located from None
 
 
 def fill_options(target: Target, agent: Agent) -> Mapping[str, Any]:

@@ -5,14 +5,30 @@ Driving the real client is not there yet; a SKIP says so and is never a pass.
 
 from __future__ import annotations
 
-from guard.plugin import Observation, Option, Skip, Target, Trial, hookimpl
+from guard.plugin import Observation, Option, Prerequisite, Skip, Target, Trial, hookimpl
 
-NOT_YET = "driving Claude Code is not there yet: nothing was tested (target claude-code)"
+NOT_YET = (
+    "driving Claude Code is not there yet: nothing is tested (target claude-code; "
+    "`target: command` runs any program)"
+)
+#: Never met: so `guard doctor` says it too, before anyone relies on it.
+DRIVER = "claude-code-driver"
 
 
 def run(trial: Trial) -> Observation:
     """Refuse to pretend: the client is not driven yet."""
     raise Skip(NOT_YET)
+
+
+def missing(argument: str) -> str:
+    """Say what no machine has yet."""
+    return NOT_YET
+
+
+@hookimpl
+def guard_prerequisites() -> list[Prerequisite]:
+    """Offer the condition that no machine meets yet."""
+    return [Prerequisite(DRIVER, missing)]
 
 
 @hookimpl
@@ -23,6 +39,7 @@ def guard_targets() -> list[Target]:
             name="claude-code",
             run=run,
             real="nothing yet",
+            prerequisites=(DRIVER,),
             options=(
                 Option("prompt", "text", "{utterance}", help="what the client is asked"),
                 Option("allowed_tools", "texts", [], help="tools it may use unasked"),

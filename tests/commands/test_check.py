@@ -53,6 +53,12 @@ def test_a_sound_repository_holds_and_nothing_is_run(guarded: ScratchRepo, tmp_p
         ({"evals/two.md": CASE}, 2, "id: one stands in evals/one.md too"),
         ({"evals/one.md": CASE.replace("no_changes", "no_change")}, 2, "`no_changes`"),
         ({"regressions.json": "{"}, 2, "regressions.json:1: not valid JSON"),
+        (
+            {"guard.yaml": CONFIG.replace("argv", "arg")},
+            2,
+            "6: agents.greeter.options.arg: ",
+        ),
+        ({"guard.yaml": CONFIG.replace("s/greeter", "/x")}, 0, "matches the paths of greeter\n"),
     ],
 )
 def test_what_is_wrong_is_named(

@@ -95,6 +95,13 @@ def test_an_agent_without_a_case(repo: ScratchRepo) -> None:
     assert found.hint == "guard new-case ID --agent 'echo ü'"
 
 
+def test_an_agent_whose_paths_match_nothing(repo: ScratchRepo) -> None:
+    repo.commit("feat: begin", {**FILES, "guard.yaml": CONFIG.replace("[echo.py]", "[eco.py]")})
+    found = found_by(config_check, repo.root)[-1]
+    said = "no file matches the paths of echo ü: no change of it is seen"
+    assert (found.mark, found.text) == ("!", said)
+
+
 def test_plugins(repo: ScratchRepo) -> None:
     repo.write({"guard.yaml": "version: 1\nplugins: [p.py]\n", "p.py": "import no_such_thing\n"})
     found = found_by(plugins_check, repo.root)

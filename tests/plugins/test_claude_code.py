@@ -21,6 +21,11 @@ def test_it_leaves_the_case_untested_and_says_so(repo: ScratchRepo, guard: Guard
     guard("status").says("no evidence for these files")
 
 
+def test_doctor_says_it_before_anyone_relies_on_it(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.write({**agents(), **case()})
+    guard("doctor").says("? agent clerk is SKIP on this machine: driving Claude Code is not there")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
