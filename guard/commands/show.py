@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from guard.errors import ExitCode, GuardError, UsageError
 from guard.model import Case, TrialResult
-from guard.output import out, warn
+from guard.output import out, shell_path, warn
 from guard.session import Session
+from guard.store import Store
 from guard.wording.show import show_trial
 
 if TYPE_CHECKING:
@@ -26,16 +27,23 @@ def show(*, trial: str, disabled: frozenset[str]) -> int:
     name, _, wanted = trial.partition("#")
     side, number = _parse(trial, wanted)
     with Session.open(disabled=disabled) as session:
-        kept = session.store.get_trials(name, side=side)
-        if not kept and not side:
-            kept = session.store.get_trials(name, side="after")
-        if not kept:
-            raise UsageError(f"no trial of {trial} is kept", f"guard run {name}")
-        chosen = _chosen(trial, kept, number)
+        kept = _latest(session.store, name, side)
         case = _find_case(session, name)
+        if not kept:
+            verb = "prove" if side == "before" else "run"
+            hint = f"guard {verb} {shell_path(name)}" if case else "guard status"
+            raise UsageError(f"no trial of {trial} is kept", hint)
+        chosen = _chosen(trial, kept, number)
     for one in chosen:
-        out(show_trial(one, case))
+        out(show_trial(one, case, side))
     return ExitCode.OK
+
+
+def _latest(store: Store, name: str, side: str) -> tuple[TrialResult, ...]:
+    """Return a side's last trials; without one, those of the last run or the last proof."""
+    sides = (side,) if side else ("", "after")
+    found = [store.get_trials(name, side=one) for one in sides]
+    return max(found, key=lambda kept: max((one.started for one in kept), default=""))
 
 
 def _find_case(session: Session, name: str) -> Case | None:

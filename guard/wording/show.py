@@ -17,10 +17,13 @@ SHOWN_CALLS: Final = 40
 SHOWN_INPUT: Final = 120
 
 
-def show_trial(trial: TrialResult, case: Case | None = None) -> str:
-    """Return the text of one trial; ``case`` is None where it isn't there any more."""
+def show_trial(trial: TrialResult, case: Case | None = None, side: str = "") -> str:
+    """Return the text of one trial; ``case`` is None where it isn't there any more.
+
+    ``side``: the side of a proof that was asked for, ``before`` or ``after``.
+    """
     parts = [
-        _head(trial),
+        _head(trial, side),
         _section("asked", _asked(case)),
         _section("did", _did(trial)),
         _section("changed", _changed(trial)),
@@ -31,10 +34,10 @@ def show_trial(trial: TrialResult, case: Case | None = None) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _head(trial: TrialResult) -> str:
+def _head(trial: TrialResult, side: str) -> str:
     reason = trial_reason(trial)
     said = f": {printable(reason)}" if reason else ""
-    name = printable(f"{trial.case}#{trial.number}")
+    name = printable(f"{trial.case}#{f'{side}-' if side else ''}{trial.number}")
     return f"{mark_of(trial.verdict)} {name} {trial.verdict}{said}"
 
 

@@ -77,3 +77,24 @@ def test_a_run_that_a_proof_answered_shows_the_trials_of_the_proof(
     guard("prove", "one").ends_in(0)
     guard("run", "one").ends_in(0).says("by the receipt")
     guard("show", "one#1").ends_in(0).says("✓ one#1 PASS")
+    guard("show", "one#before-1").ends_in(0).says("✗ one#before-1 FAIL")
+    guard("show", "one#after-1").ends_in(0).says("✓ one#after-1 PASS")
+
+
+def test_the_later_of_a_run_and_a_proof_is_shown(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.commit("feat: clerk", {**config(), **case("cat rules.md", {"reply_contains": ["ask"]})})
+    guard("run", "--no-cache").ends_in(1)
+    repo.write({"agent/rules.md": "ask\n"})
+    guard("prove", "one", "--no-record").ends_in(0)
+    guard("show", "one").ends_in(0).says("✓ one#1 PASS").says_not("✗ one#1")
+    repo.write({"agent/rules.md": "guess\n"})
+    guard("run", "--no-cache").ends_in(1)
+    guard("show", "one").ends_in(0).says("✗ one#1 FAIL").says_not("✓ one#1")
+
+
+def test_what_is_missing_is_had_by_the_command_that_is_named(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case()})
+    guard("show", "one#before-1").refuses("no trial of one#before-1", "guard prove one")
+    guard("show", "other").refuses("no trial of other", "guard status")
