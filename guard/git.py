@@ -90,9 +90,7 @@ class ObjectReader:
         for oid in dict.fromkeys(oids):
             item = self.read(oid)
             if item is None:
-                raise UnreadableError(
-                    f"object {oid} is missing (a partial or shallow clone?)", "git fetch --refetch"
-                )
+                raise missing_object(oid)
             found[oid] = item.data
         return found
 
@@ -107,10 +105,18 @@ class ObjectReader:
         process.wait()
 
 
+def missing_object(name: str) -> UnreadableError:
+    """Return the error for an object that git doesn't have, and that nothing fetches unasked."""
+    said = f"object {name} is missing (a partial or shallow clone?)"
+    return UnreadableError(said, "git fetch --refetch --no-filter")
+
+
 def _object_after(header: bytes, stdout: IO[bytes], name: bytes) -> GitObject | None:
     if header.endswith((b" missing\n", b" ambiguous\n")):
         return None
     parts = header.split()
+    if not parts:
+        raise missing_object(text_of(name))
     if len(parts) != 3:
         raise UnreadableError(f"git cannot read {text_of(name)}: {text_of(header.strip())}")
     data = stdout.read(int(parts[2]))

@@ -80,7 +80,7 @@ class Project:
         """Name → agent, of guard.yaml and of plugins."""
         config = self.config
         patterns = any("each" in declared for declared in config.agents.values())
-        agents = config_file.expand_agents(config, self.tree.entries() if patterns else ())
+        agents = config_file.expand_agents(config, self.tree.paths() if patterns else ())
         for plugin, agent in self._contributed_agents():
             declared = config.agents.get(agent.name)
             base = agent._replace(origin=plugin, defaults={**config.defaults, **agent.defaults})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from guard.errors import UnreadableError
@@ -58,6 +58,11 @@ class Tree:
         found = read_folder(self.repo, oid).get(name)
         return found if found and found.mode != FOLDER else None
 
+    def paths(self) -> Iterator[bytes]:
+        """Yield the path of every file; for a submodule one below its folder."""
+        for path, entry in self.entries().items():
+            yield path + b"/." if entry.mode == GITLINK else path
+
     def below(self, folder: bytes) -> dict[bytes, Entry]:
         """Return the entries below a folder (empty: all), without listing the rest."""
         if not folder:
@@ -88,7 +93,8 @@ def read_folder(repo: Repo, oid: str) -> Mapping[bytes, Entry]:
     item = repo.objects.read(oid)
     if item is None or item.kind != "tree":
         raise UnreadableError(
-            f"tree {oid} is missing (a partial or shallow clone?)", "git fetch --refetch"
+            f"tree {oid} is missing (a partial or shallow clone?)",
+            "git fetch --refetch --no-filter",
         )
     return parse_folder(item.data, len(oid) // 2)
 

@@ -124,6 +124,19 @@ def test_an_agent_needs_paths_and_a_target(repo: ScratchRepo, opened: Repo) -> N
         _ = project_of(opened).agents
 
 
+def test_a_pattern_finds_the_agent_in_a_submodule(repo: ScratchRepo, opened: Repo) -> None:
+    text = 'version: 1\nagents:\n  a: {each: "skills/*", target: command}\n'
+    repo.commit("feat: base", {"guard.yaml": text, "skills/README.md": "x", "skills/b/x": "x"})
+    inner = ScratchRepo(repo.root / "skills/c")
+    inner.root.mkdir()
+    inner.git("init", "-q")
+    inner.commit("feat: skill", {"SKILL.md": "x"})
+    assert list(project_of(opened).agents) == ["b", "c"]
+    agent = project_of(opened).agents["c"]
+    assert project_of(opened).own_paths(agent)(b"skills/c")
+    assert not project_of(opened).own_paths(agent)(b"skills/cd")
+
+
 def test_a_parsed_case_is_read_from_the_store_the_second_time(
     repo: ScratchRepo, opened: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,8 @@ def find_case(project: Project, record: Record) -> Guarding:
 
 def _say_missing(project: Project, record: Record, path: str, found: Sequence[Case]) -> str:
     if found:
-        return f"{path} holds several cases, and none is {record.case.partition('#')[2]!r}"
+        wanted = record.case.partition("#")[2] or record.id
+        return f"{path} holds no case {wanted!r}"
     moved = project.cases.get(record.case.partition("#")[2] or record.id)
     where = f"; a case of that id is in {moved.path}" if moved else ""
     if project.tree.read(path) is not None:

@@ -92,7 +92,8 @@ class History:
         if item is None:
             if self.repo.out("ls-tree", commit, "--", FILE):
                 raise UnreadableError(
-                    f"{FILE} of {commit[:12]} is missing (a partial clone?)", "git fetch --refetch"
+                    f"{FILE} of {commit[:12]} is missing (a partial clone?)",
+                    "git fetch --refetch --no-filter",
                 )
             return {}
         found = _records(item.data)
