@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from guard import __version__
-from guard.errors import ExitCode, GuardError
+from guard.errors import ExitCode, GuardError, quit_by_others
 
 if TYPE_CHECKING:
     import argparse
@@ -78,7 +78,10 @@ def _dispatch(arguments: list[str]) -> int:
 
         raise UsageError(f"`guard {rest[0]}` is not there yet", "guard --help")
     name, values = _parse(rest)
-    return _function(name)(**values, disabled=disabled)
+    try:
+        return _function(name)(**values, disabled=disabled)
+    except SystemExit as error:
+        raise quit_by_others(error) from error
 
 
 def _switched_off(arguments: list[str]) -> tuple[frozenset[str], list[str]]:

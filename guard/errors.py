@@ -87,6 +87,14 @@ class PluginError(UsageError):
     """A plugin can't be loaded, or breaks its contract."""
 
 
+def quit_by_others(error: SystemExit) -> PluginError:
+    """Return what to say of code that ended guard: no code of ours does, and 0 would be a lie."""
+    return PluginError(
+        f"code that guard called ended it (sys.exit({error.code!r})): a plugin or an evaluator",
+        "guard plugins",
+    )
+
+
 class UnreadableError(GuardError):
     """A snapshot, history, an object or a rule's input can't be read."""
 

@@ -221,6 +221,19 @@ def test_a_bug_of_ours_is_one_line_with_a_report_to_paste(
     assert "Traceback" in text
 
 
+def test_code_that_quits_is_no_pass(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All code of others that is known to be called is named; this is the net below it."""
+
+    def quitting(**values: object) -> int:
+        raise SystemExit(0)
+
+    monkeypatch.setattr("guard.commands.status.status", quitting)
+    assert main(["status"]) == 2
+    assert "ended it (sys.exit(0))" in capsys.readouterr().err
+
+
 # Plugins switched off ------------------------------------------------------------------------
 
 OWN = """\

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from guard.errors import ExitCode, GuardError
+from guard.errors import ExitCode, GuardError, quit_by_others
 from guard.git import Repo
 from guard.output import say, warn
 
@@ -26,10 +26,9 @@ def run_hook(function: Callable[[], int]) -> int:
     try:
         return int(function())
     except GuardError as error:
-        warn(f"refused: {error.message}")
-        if error.hint:
-            say(f"  do       {error.hint}")
-        return error.exit_code
+        return _refuse(error)
+    except SystemExit as error:
+        return _refuse(quit_by_others(error))
     except KeyboardInterrupt:
         warn("interrupted")
         return ExitCode.INTERRUPTED
@@ -38,6 +37,13 @@ def run_hook(function: Callable[[], int]) -> int:
 
         report_bug(error)
         return ExitCode.BUG
+
+
+def _refuse(error: GuardError) -> int:
+    warn(f"refused: {error.message}")
+    if error.hint:
+        say(f"  do       {error.hint}")
+    return error.exit_code
 
 
 def is_nested(repo: Repo) -> bool:

@@ -15,5 +15,5 @@ def blamed_on(what: str, hint: str = "") -> Generator[None]:
         yield
     except GuardError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{what} raised {type(error).__name__}: {error}", hint) from error

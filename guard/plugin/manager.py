@@ -117,7 +117,7 @@ class Plugins:
             result: Any = caller(**arguments)
         except GuardError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"plugin {name} ({self.distributions[name]}): {hook} raised "
                 f"{type(error).__name__}: {error}",
@@ -243,7 +243,7 @@ def import_plugin(point: EntryPoint) -> ModuleType:
         module, _, attribute = point.module.partition(":")
         found = importlib.import_module(module)
         return getattr(found, attribute) if attribute else found
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(
             f"plugin {point.name} ({point.distribution}) does not load: "
             f"{type(error).__name__}: {error}",

@@ -33,7 +33,7 @@ def load_module(tree: Tree, path: str, store_folder: str) -> ModuleType:
     home = _copied(tree, folder, sources, os.path.join(store_folder, "plugins", digest))
     try:
         return _imported(package, name, home, file)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{path} does not load: {_said(error, home)}") from error
 
 
@@ -97,7 +97,7 @@ def _imported(package: str, name: str, home: str, file: str) -> ModuleType:
     return module
 
 
-def _said(error: Exception, home: str) -> str:
+def _said(error: BaseException, home: str) -> str:
     line = ""
     traceback = error.__traceback__
     while traceback is not None:

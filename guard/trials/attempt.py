@@ -18,6 +18,7 @@ from guard.model import Case, Observation
 from guard.plugin.api import Finished, Trial
 from guard.process import run
 from guard.trials import stopping
+from guard.trials.observed import checked
 from guard.trials.stage import Slot, Stage
 
 #: Seconds that a target gets to return once its programs are being killed.
@@ -100,9 +101,7 @@ class Attempt:
     def _call(self) -> None:
         try:
             found = cast("object", self._stage.target.run(self._trial()))
-            if not isinstance(found, Observation):
-                raise TypeError(f"it returned {type(found).__name__}, not an Observation")
-            self._found = found
+            self._found = checked(found)
         except BaseException as error:  # a target is anyone's code; whatever it raises is named
             self._error = error
         finally:

@@ -77,7 +77,7 @@ def grade(
         blame = "judge" if evaluator.judge else ""
         try:
             found = _evaluate(evaluator, case, expected, observation)
-        except Exception as error:  # an evaluator is anyone's code; whatever it raises is named
+        except (Exception, SystemExit) as error:  # anyone's code; whatever it raises is named
             who = f"evaluator {evaluator.name}"
             return grade_of_error(error, who, evaluator.evaluate, blame=blame)
         scores += found.scores

@@ -31,6 +31,13 @@ def test_an_error_of_ours_is_a_line_and_its_code(capfd: pytest.CaptureFixture[st
     assert capfd.readouterr().err == "guard: refused: history is missing\n"
 
 
+def test_code_that_quits_is_no_pass(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_hook(lambda: raising(SystemExit(0))) == 2
+    said = capfd.readouterr().err.splitlines()
+    assert said[0].startswith("guard: refused: code that guard called ended it (sys.exit(0))")
+    assert said[1].endswith("guard plugins")
+
+
 def test_an_interrupt_is_130(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_hook(lambda: raising(KeyboardInterrupt())) == 130
     assert capfd.readouterr().err == "guard: interrupted\n"

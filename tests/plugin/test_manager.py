@@ -61,7 +61,7 @@ class Offering:
     @staticmethod
     def _returning(value: Any) -> Any:
         def function() -> Any:
-            if isinstance(value, Exception):
+            if isinstance(value, BaseException):
                 raise value
             return value
 
@@ -245,6 +245,12 @@ def test_what_a_plugin_raises_is_one_line_that_names_it() -> None:
     assert raised.value.exit_code == 2
 
 
+def test_a_plugin_that_quits_is_named_too() -> None:
+    found = plugins(own=Offering(guard_targets=SystemExit(0)))
+    with pytest.raises(PluginError, match="guard_targets raised SystemExit: 0"):
+        found.targets()
+
+
 def test_our_own_errors_pass_as_they_are() -> None:
     found = plugins(own=Offering(guard_targets=UsageError("no kettle", "buy one")))
     with pytest.raises(UsageError, match=r"\Ano kettle\Z"):
@@ -349,6 +355,7 @@ def test_an_installed_plugin_is_found_and_imported(installed: Path) -> None:
     [
         ("import no_such_module\n", "", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("1 / 0\n", "", "ZeroDivisionError"),
+        ("raise SystemExit(0)\n", "", "SystemExit: 0"),
         ("x = (\n", "", "SyntaxError"),
         ("", "kettle:Box", "AttributeError"),
     ],

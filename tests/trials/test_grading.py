@@ -101,14 +101,23 @@ def test_a_key_read_undeclared_is_an_error(repo: ScratchRepo) -> None:
     assert run_script(repo, "true", case, evaluators=[undeclared]).verdict == PASS
 
 
-def test_an_evaluator_that_raises_is_named(repo: ScratchRepo) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+        (SystemExit(0), "SystemExit: 0"),
+    ],
+)
+def test_an_evaluator_that_raises_is_named(
+    repo: ScratchRepo, error: BaseException, said: str
+) -> None:
     def evaluate(observation: Observation, expected: Expectations) -> Iterable[Score]:
-        yield Score("mine", 1 / 0)
+        raise error
 
     broken = Evaluator("mine", evaluate, reads=("mine",), writes=("mine",))
     result = run_script(repo, "true", case_of(expected={"mine": 1}), evaluators=[broken])
     assert result.verdict == ERROR
-    assert result.reason.startswith("evaluator mine raised ZeroDivisionError: division by zero (")
+    assert result.reason.startswith(f"evaluator mine raised {said} (")
 
 
 def with_fact(value: object) -> Callable[[Trial], Observation]:
