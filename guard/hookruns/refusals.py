@@ -20,6 +20,7 @@ from guard.hookruns.lines import (
 )
 from guard.hookruns.run import HookRun
 from guard.hookruns.standing import BROKEN, OWED, UNCLEAR, UNREADABLE
+from guard.judging.left_out import LeftOut
 from guard.model import CaseResult
 from guard.output import printable, shell_path
 from guard.wording.units import count
@@ -27,11 +28,18 @@ from guard.wording.units import count
 #: What is known of the cases before the change: those that held, those that failed.
 Before = tuple[Collection[str], Collection[str]]
 NOTHING: Final[Before] = ((), ())
+MOST: Final = 7
 
 
-def commit_text(run: HookRun, before: Before) -> str:
-    """Return the text for a commit that breaks a case."""
-    return _broken_text(run, "refused", "with this change", before)
+def commit_text(run: HookRun, before: Before, left: Sequence[LeftOut] = ()) -> str:
+    """Return the text for a commit that breaks a case.
+
+    ``left``: files of the agents that aren't committed as they are on disk.
+    """
+    first, *rest = _broken_text(run, "refused", "with this change", before).split("\n")
+    more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    likely = [f"  likely   {printable(one.path)} {one.why}{more}" for one in left[:1]]
+    return "\n".join([first, *likely, *rest][:MOST])
 
 
 def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> str:

@@ -8,14 +8,16 @@ from collections.abc import Collection, Sequence
 from guard.affected import Selected, affected_cases
 from guard.change import Change, change_of_trees
 from guard.errors import ExitCode, GuardError, UnreadableError
+from guard.git import bytes_of
 from guard.hookruns.lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
 from guard.hookruns.refusals import commit_text
 from guard.hookruns.run import HookRun, run_in_hook
 from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
 from guard.judging.judge import readable
+from guard.judging.left_out import LeftOut, left_out
 from guard.judging.merges import parents_of
 from guard.messages.message import parse_message
-from guard.model import FAIL, PASS, XFAIL, Violation
+from guard.model import FAIL, PASS, XFAIL, CaseResult, Violation
 from guard.output import LOOK, say, warn
 from guard.project import Project
 from guard.rules import agent_without_case, record_invalid
@@ -48,7 +50,7 @@ def judge_staged(staged: Staged) -> int:
         return ExitCode.OK
     run = run_in_hook(new, selection, STAGE, at="index")
     refuse_moved_index(staged, snapshot)
-    tell(run, base, before)
+    tell(run, base, change, before)
     return run.standing.code(AT_COMMIT)
 
 
@@ -138,12 +140,13 @@ def has_changed_case(agent: str, selection: Sequence[Selected]) -> bool:
     return any(one.case.agent == agent and "case" in one.affected_by for one in selection)
 
 
-def tell(run: HookRun, base: Project, before: dict[str, str]) -> None:
+def tell(run: HookRun, base: Project, change: Change, before: dict[str, str]) -> None:
     """Say what came of the cases, and of a refusal why."""
     if run.standing.code(AT_COMMIT):
         failed = {name for name, verdict in before.items() if verdict == FAIL}
-        held = known_to_hold(base, [case.case for case in run.standing.cases_that(BROKEN)])
-        say(commit_text(run, (held, failed)))
+        broken = run.standing.cases_that(BROKEN)
+        held = known_to_hold(base, [case.case for case in broken])
+        say(commit_text(run, (held, failed), left_of(base, change, broken)))
         return
     for line in (*holding_lines(run), *unclear_lines(run), *owed_lines(run), *prose_lines(run)):
         say(line)
@@ -151,6 +154,18 @@ def tell(run: HookRun, base: Project, before: dict[str, str]) -> None:
         price = costs(run.estimate)
         command = f"guard run --owed ({price})" if price else "guard run --owed"
         say(f"going on with what is known; before you push: {command}")
+
+
+def left_of(base: Project, change: Change, broken: Sequence[CaseResult]) -> list[LeftOut]:
+    """Return what of the broken cases' agents is on disk and not in the commit."""
+    new = with_tree(base, change.new)
+    agents = [new.agents[name] for name in dict.fromkeys(case.agent for case in broken)]
+    found = left_out(base.repo, change, [glob for agent in agents for glob in agent.paths])
+    return [
+        one
+        for one in found
+        if not one.ignored and any(new.own_paths(agent)(bytes_of(one.path)) for agent in agents)
+    ]
 
 
 def known_to_hold(base: Project, ids: Collection[str]) -> set[str]:

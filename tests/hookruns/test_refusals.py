@@ -6,6 +6,7 @@ from guard import model
 from guard.hookruns.refusals import commit_text, push_text
 from guard.hookruns.run import Estimate
 from guard.hookruns.standing import at_push
+from guard.judging.left_out import LeftOut
 from tests.hookruns.test_lines import case, failed, passed, proof, run_of
 
 
@@ -17,6 +18,14 @@ def test_commit_that_breaks_what_held() -> None:
         "  see     guard show radik#1",
         "  others  1 holds",
     ]
+
+
+def test_what_lies_beside_the_commit_is_the_likely_cause() -> None:
+    left = [LeftOut("a/SKILL.md", "has changes that are not staged"), LeftOut("a/b\n.md", "x")]
+    lines = commit_text(run_of(failed("radik")), ((), ()), left).splitlines()
+    assert lines[1] == "  likely   a/SKILL.md has changes that are not staged, and 1 more"
+    many = run_of(*(failed(name) for name in "abcdef"), passed("g"))
+    assert len(commit_text(many, ((), ()), left).splitlines()) <= 7
 
 
 def test_what_isnt_known_is_not_claimed() -> None:

@@ -70,6 +70,14 @@ def test_case_that_is_known_to_have_held_is_called_so(installed: Installed) -> N
     assert "guard: refused: greets held before this change and fails with it" in said
 
 
+def test_a_mended_skill_that_is_not_staged_is_named(installed: Installed) -> None:
+    installed.stage({TALK: BAD_TALK})
+    installed.write({TALK: BETTER_TALK, WALK: BAD_WALK, "evals/talk/new.md": "draft"})
+    said = installed.refuse("feat(talk): say less")
+    assert f"\n  likely   {TALK} has changes that are not staged\n" in said
+    assert len(said.splitlines()) <= 8
+
+
 def test_case_that_failed_before_is_called_so(installed: Installed) -> None:
     installed.stage({TALK: BAD_TALK})
     installed.refuse("feat(talk): say less")
