@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from guard.evaluators.shapes import json_value, one_or_more, pattern, pointer
 from guard.evaluators.single import as_list, evaluator_of
 from guard.model import Observation
 from guard.schema import Check, Invalid, list_of, mapping
+from guard.searching import found_in
 
 _HOLDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "equals": ("not", equal_json),
@@ -51,7 +51,7 @@ def _contains_all(found: Any, wanted: list[Any]) -> bool:
 
 
 def _matches_all(found: Any, patterns: list[str]) -> bool:
-    return isinstance(found, str) and all(re.search(item, found) for item in patterns)
+    return isinstance(found, str) and all(found_in(found, item) for item in patterns)
 
 
 def part(value: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from guard.evaluators.reasons import quoted, quoted_end
 from guard.evaluators.single import as_list
+from guard.searching import found_in
 
 #: Given the name of the text, the text and what is wanted of it: what doesn't hold.
 FindInText = Callable[[str, str, Any], list[str]]
@@ -27,7 +27,7 @@ def find_unwanted(name: str, text: str, unwanted: Any) -> list[str]:
 
 def find_unmatched(name: str, text: str, patterns: Any) -> list[str]:
     """Return which of the patterns are found nowhere in ``text``."""
-    unmatched = [quoted(item) for item in as_list(patterns) if not re.search(item, text)]
+    unmatched = [quoted(item) for item in as_list(patterns) if not found_in(text, item)]
     return [f"{name} doesn't match {' or '.join(unmatched)}; {_ending(text)}"] if unmatched else []
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from guard.git import bytes_of, text_of
 from guard.globs import compile_globs
+from guard.searching import found_in
 from guard.trials.changes import BINARY_BYTES
 from guard.trials.manifest import FILE, Manifest
 
@@ -81,5 +82,9 @@ def _finder(text: str, *, word: bool, regex: bool) -> Callable[[bytes], bool]:
         literal = bytes_of(text)
         return lambda data: literal in data
     source = text if regex else re.escape(text)
-    pattern = re.compile(rf"(?<!\w)(?:{source})(?!\w)" if word else source, re.MULTILINE)
-    return lambda data: pattern.search(text_of(data)) is not None
+    pattern = rf"(?<!\w)(?:{source})(?!\w)" if word else source
+    if not regex:
+        # The word as it stands: nothing in it can backtrack, however many files there are.
+        compiled = re.compile(pattern)
+        return lambda data: compiled.search(text_of(data)) is not None
+    return lambda data: found_in(text_of(data), pattern, re.MULTILINE)
