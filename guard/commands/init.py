@@ -116,7 +116,8 @@ def _described(survey: Survey) -> str:
     single = len(survey.declared) - blocks
     told = [f"{blocks} blocks" if blocks > 1 else "one block" if blocks else ""]
     told.append(f"{single} agents" if single > 1 else "one agent" if single else "")
-    return " and ".join(filter(None, told)) + (" for all" if len(survey.declared) == 1 else "")
+    for_all = " for all" if (blocks, single) == (1, 0) else ""
+    return " and ".join(filter(None, told)) + for_all
 
 
 def _grown(before: str) -> str:

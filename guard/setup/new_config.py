@@ -12,6 +12,11 @@ from guard.setup.layouts import Declared
 from guard.setup.replay import Replay
 
 TARGET = "claude-code"
+#: Above the agents: that target is the only one a skill tells of, and runs nothing yet.
+HOW_IT_IS_RUN = """\
+# `target: claude-code` runs nothing yet. Say how your agent is run, such as
+#   target: command
+#   options: {argv: [python3, agent.py, "{utterance}"]}"""
 #: Days in which the fix rule only warns, where the history would have broken it.
 WARNED_DAYS = 30
 #: Share of squash merges from which on a pull request, not a commit, is what carries a case.
@@ -46,7 +51,8 @@ def config_text(
     declared: Sequence[Declared], places: Sequence[Places], replay: Replay, today: date
 ) -> str:
     """Return the text of guard.yaml for these agents."""
-    lines = ["# Regression Guard. Every key: guard schema guard.yaml", "version: 1", "agents:"]
+    lines = ["# Regression Guard. Every key: guard schema guard.yaml", HOW_IT_IS_RUN]
+    lines += ["version: 1", "agents:"]
     for entry, place in zip(declared, places, strict=True):
         lines += _agent_lines(entry, place)
     if judges_ranges(replay):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guard.output import LOOK, UNKNOWN, out, printable, shell_path
+from guard import config as config_file
+from guard.doctor.hooks import check_hooks
+from guard.output import BROKEN, LOOK, UNKNOWN, out, printable, shell_path
 from guard.project import Project
 from guard.rules.agent_without_case import without_case
 from guard.rules.enforcement import deadline
@@ -89,8 +91,13 @@ def tell_mode(project: Project) -> None:
 
 def tell_next(project: Project, written: Sequence[str]) -> None:
     """Say what to do next, in commands that can be pasted."""
-    steps = [f"git add {' '.join(map(shell_path, written))}"] if written else []
-    steps.append(_install_step())
+    steps: list[str] = []
+    if config_file.FILE in written:
+        steps.append(f"edit {config_file.FILE}     (say how the agent is run: `target`)")
+    if written:
+        steps.append(f"git add {' '.join(map(shell_path, written))}")
+    if any(found.mark == BROKEN for found in check_hooks(project.repo)):
+        steps.append(_install_step())
     missing = without_case(project)
     if missing:
         steps.append(f"guard new-case ID --agent {shell_path(missing[0].agent)}")

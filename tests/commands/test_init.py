@@ -78,6 +78,16 @@ def test_called_twice_it_changes_nothing(repo: ScratchRepo) -> None:
     outcome = init(repo, "--ci", "github")
     assert files_of(repo) == before
     assert "nothing to write" in outcome.out
+    assert "edit guard.yaml" not in outcome.out
+
+
+def test_hooks_that_are_installed_are_not_asked_for(repo: ScratchRepo) -> None:
+    repo.commit("feat: begin", {"skills/a/SKILL.md": "x\n"})
+    assert "guard install" in init(repo).out
+    assert call_guard(repo.root, "install").code == 0
+    again = init(repo).out
+    assert "install" not in again
+    assert "next: guard new-case ID --agent a\n" in again
 
 
 def test_what_the_user_wrote_stays(repo: ScratchRepo) -> None:
@@ -101,6 +111,9 @@ def test_one_skill_with_a_space_and_an_umlaut(repo: ScratchRepo) -> None:
     outcome = init(repo)
     assert "found 1 skill (.claude/skills/*), no case yet" in outcome.out
     assert "no commit yet" in outcome.out
+    assert "wrote guard.yaml (one agent), " in outcome.out
+    assert "next: edit guard.yaml     (say how the agent is run: `target`)\n" in outcome.out
+    assert "guard install" in outcome.out
     assert "new-case ID --agent 'spesen über alles'" in outcome.out
     assert call_guard(repo.root, "agents").code == 0
 

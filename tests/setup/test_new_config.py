@@ -66,6 +66,14 @@ def test_an_agent_for_one_that_the_client_finds() -> None:
     assert agent.options == {}
 
 
+def test_the_target_that_it_suggests_can_be_put_in_place_of_its_own() -> None:
+    text = text_for(".claude/skills/a")
+    shown = [f"    {line[4:]}\n" for line in text.splitlines() if line.startswith("#   ")]
+    mended = text.replace("    target: claude-code\n", "".join(shown))
+    (agent,) = expand_agents(parse_config(mended.encode()), ()).values()
+    assert (agent.target, agent.options["argv"][-1]) == ("command", "{utterance}")
+
+
 def test_what_cases_use_is_listed() -> None:
     config = parse_config(text_for("skills/a", depends=("skills/a/evals/*.json",)).encode())
     assert config.agents["a"]["depends"] == ["skills/a/evals/*.json"]
