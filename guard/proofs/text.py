@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from guard import model
 from guard.change import diff_trees
 from guard.engine import Engine
-from guard.git import text_of
+from guard.git import bytes_of, text_of
 from guard.model import Case, CaseResult, ProofResult, Side
 from guard.output import mark_of, printable, shell_path
 from guard.project import Project
@@ -133,12 +134,22 @@ def _owed(case: Case, engine: Engine) -> str:
 
 def _next(case: Case, project: Project) -> list[str]:
     own = _changed_own(case, project)
+    if not own and _is_committed(case, project):
+        return []
     subject = f"fix({case.agent}): {case.id}" if own else f"test({case.agent}): keep {case.id}"
     paths = dict.fromkeys([*own, case.path, FILE])
     return [
         f"next: git add {' '.join(map(shell_path, paths))}",
         f"      git commit -m {_quoted(subject)}",
     ]
+
+
+def _is_committed(case: Case, project: Project) -> bool:
+    """Tell whether the case and the record, as they are on disk now, are HEAD's."""
+    head, path = head_tree(project.repo), bytes_of(case.path)
+    with open(os.path.join(project.repo.root, FILE), "rb") as file:
+        written = file.read()
+    return project.tree.get(path) == head.get(path) and written == head.read(FILE)
 
 
 def _quoted(text: str) -> str:

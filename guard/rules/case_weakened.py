@@ -194,7 +194,9 @@ class _Retained:
             )
             return
         if named is None or named.id != old.id:
-            said = f"record {record.id} names {named.id if named else now.case} instead"
+            said = f"record {record.id} names {named.id} instead" if named else ""
+            if new is not None and not said:
+                said = f"it is in {new.path} now, and record {record.id} still names {now.case}"
             yield Loss(old.id, said, regressions_file.FILE, old.agent)
         if new is not None:
             yield from self._compared(old, new)

@@ -134,7 +134,7 @@ def read_message(repo: Repo, file: str, argv: Sequence[str]) -> RawMessage:
         with open(file, "rb") as stream:
             content = stream.read()
     except OSError as error:
-        raise UnreadableError(f"the message can't be read: {error}") from error
+        raise UnreadableError(f"the message can't be read: {error.strerror}") from error
     settings = read_settings(repo)
     cleanup = effective_cleanup(content, settings, argv, os.environ.get("GIT_EDITOR"))
     cleaned = clean_raw(content, cleanup)

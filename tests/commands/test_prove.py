@@ -330,3 +330,14 @@ def test_owed_cases_of_the_same_agent_are_named(started: ScratchRepo) -> None:
 def test_from_a_folder_below_the_root(started: ScratchRepo) -> None:
     folder: Path = started.root / "agent"
     assert call_guard(folder, "prove", "taxi").code == 3
+
+
+def test_what_is_committed_already_is_not_to_be_committed_again(started: ScratchRepo) -> None:
+    guard(started, "prove", "taxi")
+    started.write({SKILL_PATH: FIXED})
+    assert "next: git add" in guard(started, "prove", "taxi").out
+    started.git("add", "--all")
+    started.git("commit", "-qm", "fix(expense): taxi")
+    again = guard(started, "prove", "taxi")
+    assert "PROVEN" in again.out
+    assert "next: " not in again.out

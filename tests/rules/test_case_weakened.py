@@ -219,7 +219,10 @@ def test_moving_the_file_needs_nothing(retained: Bench) -> None:
 
 def test_moving_the_file_without_its_record_leaves_the_record_behind(retained: Bench) -> None:
     files = {CASE: None, "evals/cases/moved.md": CASE_TEXT}
-    assert retained.rules(files, "test: move") == ["case-weakened"]
+    (violation,) = retained.judge(files, "test: move").blocking
+    assert violation.rule == "case-weakened"
+    said = f"it is in evals/cases/moved.md now, and record eur-taxi still names {CASE}"
+    assert violation.message.endswith(said)
 
 
 def test_a_case_no_record_names_is_free(bench: Bench) -> None:
