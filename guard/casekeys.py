@@ -99,11 +99,16 @@ def _precondition(value: Any) -> dict[str, Any]:
     name, wanted = next(iter(found.items()))
     if name not in PRECONDITIONS:
         raise Invalid(f"unknown precondition{nearest(name, PRECONDITIONS)}", (name,))
-    return {name: _precondition_value(name, wanted)}
+    try:
+        return {name: _precondition_value(name, wanted)}
+    except Invalid as error:
+        raise Invalid(error.message, (name, *error.path)) from error
 
 
 def _precondition_value(name: str, wanted: Any) -> Any:
-    if not isinstance(wanted, dict) or name.startswith("file_"):
+    if name.startswith("file_"):
+        return workspace_path(wanted)
+    if not isinstance(wanted, dict):
         return text(wanted)
     keys: dict[str, Check] = {"text": text, "in": text_or_texts, "regex": boolean}
     found = mapping(keys, required=("text",))(wanted)
@@ -129,13 +134,20 @@ def workspace_path(value: Any) -> str:
     return found
 
 
+def _given_path(value: Any) -> str:
+    found = workspace_path(value)
+    if "\0" in found or {"", "."} & set(found.split("/")):
+        raise Invalid(f"{found!r} is no path inside the workspace")
+    return found
+
+
 def _given_file(value: Any) -> Any:
     if isinstance(value, dict):
         return mapping({"from": workspace_path}, required=("from",))(value)
     return any_text(value)
 
 
-_files = mapping_of(_given_file, key=workspace_path)
+_files = mapping_of(_given_file, key=_given_path)
 
 
 def _counter_example(value: Any) -> dict[str, Any]:
@@ -178,7 +190,11 @@ EVIDENCE_KEYS: dict[str, Check] = {
 }
 
 CASE_KEYS: dict[str, Check] = {
-    "id": matching(r"[^\s#,:*?\[\]]+", "an id (no spaces, no # , : * ? [ ])"),
+    # It names files and stands in commands: nothing that leaves a folder or reads as an option.
+    "id": matching(
+        r"(?![-/])(?!(?:.*/)?\.\.(?:/|$))[^\s#,:*?\[\]\x00-\x1f\x7f]+",
+        "an id (no spaces, no # , : * ? [ ], no - or / before it, no ..)",
+    ),
     "agent": text,
     "utterance": text,
     "input": some_mapping,

@@ -95,10 +95,21 @@ AGENT_KEYS: dict[str, Check] = {
     "tests": _globs,
     "price": some_mapping,
 }
-_DATE = matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "a date such as 2026-12-31")
+_dashed = matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "a date such as 2026-12-31")
 ENFORCEABLE = ("fix-needs-case", "fix-needs-record", "case-weakened")
 _ENFORCED = "must be block, or {warn, until: DATE}"
 _BUDGET: dict[str, Check] = {"max_seconds": number(0), "max_cost_usd": number(0)}
+
+
+def _date(value: Any) -> str:
+    from datetime import date
+
+    found = str(_dashed(value))
+    try:
+        date.fromisoformat(found)
+    except ValueError as error:
+        raise Invalid(f"{found!r} is not a date such as 2026-12-31") from error
+    return found
 
 
 def _enforcement(value: Any) -> Any:
@@ -106,7 +117,7 @@ def _enforcement(value: Any) -> Any:
         return value
     if not is_mapping(value):
         raise Invalid(_ENFORCED)
-    found = mapping({"warn": anything, "until": _DATE}, required=("until",))(value)
+    found = mapping({"warn": anything, "until": _date}, required=("until",))(value)
     if "warn" not in found:
         raise Invalid(_ENFORCED)
     return {"warn": True, "until": found["until"]}
@@ -224,7 +235,8 @@ def _check_requires(document: Any) -> None:
         raise Invalid(f"{wanted!r} is not a version range such as >=0.1,<2", ("requires",))
     if not fits:
         said = f"this repository asks for guard {wanted}, this is {__version__}"
-        raise Invalid(f"{said}; pip install 'regression-guard{wanted}'", ("requires",))
+        bound = str(wanted) if str(wanted)[:1] in "<>=!~" else f">={wanted}"
+        raise Invalid(f"{said}; pip install 'regression-guard{bound}'", ("requires",))
 
 
 def _check_agent(name: str, declared: Mapping[str, Any]) -> None:

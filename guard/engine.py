@@ -21,7 +21,7 @@ from guard.project import Project
 from guard.running.budget import Budget
 from guard.running.expectations import check_expectations
 from guard.running.loop import Loop
-from guard.running.prerequisites import agent_python, find_missing
+from guard.running.prerequisites import agent_python, find_missing, refuse_unknown
 from guard.running.receipts import Keys, answers, is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
 from guard.storage.records import Receipt
@@ -177,6 +177,7 @@ class Engine(Closing):
         asked = (agent.name, case.prerequisites)
         if asked not in self._missing:
             offered = self.project.plugins.prerequisites()
+            refuse_unknown(self.project, agent, case, offered)
             of_target = self.project.target_of(agent).prerequisites
             root = self.project.repo.root
             self._missing[asked] = find_missing(agent, case, root, offered, of_target)

@@ -280,6 +280,8 @@ def find_repo(start: str | None = None) -> Repo:
     if len(lines) != (4 if bare else 5) or (done.returncode and not bare):
         raise _no_repository(done.stderr, start)
     object_format, _, git_dir, common_dir = lines[:4]
+    if not bare and not os.path.isdir(lines[4]):
+        raise UsageError(f"the working tree {lines[4]} is not there", "git config core.worktree")
     return Repo("" if bare else lines[4], git_dir, common_dir, object_format)
 
 
@@ -289,7 +291,9 @@ def _no_repository(stderr: bytes, start: str | None) -> UsageError:
         return UsageError(f"{start or os.getcwd()} is not in a git repository", "git init")
     if "path-format" in said or "show-object-format" in said:
         return UsageError("this git is too old: guard needs git 2.31 or newer", "git --version")
-    return UsageError(f"git refuses this repository: {said}")
+    first, *rest = said.splitlines() or ["it says nothing"]
+    way_out = next((line.strip() for line in rest if line.strip().startswith("git ")), "")
+    return UsageError(f"git refuses this repository: {first}", way_out)
 
 
 def apply_patch(patch: bytes, folder: str) -> None:

@@ -99,6 +99,12 @@ AGENT = "version: 1\nagents:\n  a:\n    paths: [x]\n    target: command\n"
         ("version: 1\nhooks: {pre-push: {owed: never}}\n", 2, "'never' is none of block, ci"),
         ("version: 1\nenforce: {fix-needs-case: warn}\n", 2, "must be block, or {warn"),
         ("version: 1\nenforce: {fix-needs-case: {warn, until: soon}}\n", 2, "is not a date"),
+        (
+            "version: 1\nenforce: {fix-needs-case: {warn, until: 2026-02-30}}\n",
+            2,
+            "'2026-02-30' is not a date",
+        ),
+        ("version: 1\nrequires: 99\n", 2, "pip install 'regression-guard>=99'"),
         ("version: 1\nplugins: [evals/x.txt]\n", 2, "must be a path ending in .py"),
         ("version: 1\nreceipts: {max_age: 30}\n", 2, "is not a duration"),
         ("version: 1\nfix: {cosmetic: maybe}\n", 2, "'maybe' is none of allow, refuse"),

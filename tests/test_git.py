@@ -152,6 +152,12 @@ def test_a_revision_that_is_none_is_named(odd: ScratchRepo) -> None:
         revision_tree(repo, "--output=x")
 
 
+def test_a_working_tree_that_is_gone_is_named(odd: ScratchRepo) -> None:
+    odd.git("config", "core.worktree", str(odd.root.parent / "gone"))
+    with pytest.raises(UsageError, match="the working tree .*/gone is not there"):
+        find_repo(str(odd.root))
+
+
 def test_user_settings_change_nothing_that_is_read(odd: ScratchRepo) -> None:
     odd.commit("fix: x", {"a": "1"})
     for key, value in {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from guard.casekeys import policy_of
+from guard.casekeys import POLICY_KEYS, policy_of
 from guard.errors import ConfigError
 from guard.model import Agent, Case
 from guard.running.gates import unreachable
@@ -60,7 +60,10 @@ def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
     policy = policy_of(fields, agent.defaults)
     said = unreachable(policy)
     if said:
-        raise ConfigError(path, 0, "", said)
+        # A case that states none of it has it from its agent, or from all agents' defaults.
+        own = POLICY_KEYS.keys() & fields.keys()
+        where = (path, 0, "") if own else ("guard.yaml", 0, f"agents.{agent.name}")
+        raise ConfigError(*where, said)
     return Case(
         id=fields["id"],
         agent=agent.name,

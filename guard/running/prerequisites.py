@@ -10,13 +10,18 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from guard.casekeys import BUILT_IN_PREREQUISITES
 from guard.errors import UsageError
 from guard.model import Agent, Case
 from guard.plugin.api import Prerequisite
 from guard.plugin.blame import blamed_on
 from guard.schema import nearest
 from guard.trials.environment import find_program
+
+if TYPE_CHECKING:
+    from guard.project import Project
 
 
 def find_missing(
@@ -44,14 +49,29 @@ def find_missing(
     for wanted in dict.fromkeys((*of_target, *agent.prerequisites, *case.prerequisites)):
         name, _, argument = wanted.partition(":")
         if name not in checks:
-            raise UsageError(
-                f"{case.path}: prerequisites: {wanted!r} is not known{nearest(name, checks)}"
-            )
+            raise UsageError(f"prerequisite {wanted!r} is not known{nearest(name, checks)}")
         with blamed_on(f"prerequisite {wanted}"):
             missing = checks[name](argument)
         if missing:
             return missing
     return None
+
+
+def refuse_unknown(
+    project: Project, agent: Agent, case: Case, offered: Mapping[str, Prerequisite]
+) -> None:
+    """Raise `ConfigError`, where it stands, for a prerequisite that nothing checks."""
+    known = (*BUILT_IN_PREREQUISITES, *offered)
+    for wanted in (*agent.prerequisites, *case.prerequisites):
+        name = wanted.partition(":")[0]
+        if name in known:
+            continue
+        said = f"{wanted!r} is not known{nearest(name, known)}"
+        if wanted in agent.prerequisites:
+            raise project.config_error(("agents", agent.name, "prerequisites"), said)
+        if wanted in agent.defaults.get("prerequisites", ()):
+            raise project.config_error(("defaults", "prerequisites"), said)
+        raise project.case_error(case.path, "prerequisites", said)
 
 
 def _program(name: str, root: str) -> str | None:

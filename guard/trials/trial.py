@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from guard import model
+from guard.errors import UsageError
 from guard.model import Case, Observation, Score, TrialResult
 from guard.process import CheckerPlace, checkers_run_in
 from guard.references import named_in_repo
@@ -87,7 +88,10 @@ class _OneTrial:
 
     def _lay(self) -> Workspace:
         given = self.stage.given(self.case)
-        workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
+        try:
+            workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
+        except UsageError as error:
+            raise UsageError(f"{self.case.path}: {error.message}", error.hint) from error
         self.env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
         return workspace
 

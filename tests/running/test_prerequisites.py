@@ -177,6 +177,22 @@ def test_a_missing_one_makes_the_case_skip(
     assert not log.exists()
 
 
+@pytest.mark.parametrize(
+    ("settings", "stated", "place"),
+    [
+        ({"prerequisites": ["progam:x"]}, {}, "guard.yaml:"),
+        ({}, {"prerequisites": ["progam:x"]}, "evals/one.md:"),
+    ],
+)
+def test_an_unknown_kind_is_named_where_it_stands(
+    repo: ScratchRepo, guard: GuardCommand, settings: Any, stated: Any, place: str
+) -> None:
+    repo.commit("feat: clerk", {**config(clerk(**settings)), **case("echo hello", **stated)})
+    said = guard("run").ends_in(2).err
+    assert said.startswith(f"guard: {place}")
+    assert "prerequisites: 'progam:x' is not known; did you mean `program`?" in said
+
+
 def test_skip_of_one_case_leaves_the_others(repo: ScratchRepo, guard: GuardCommand) -> None:
     skipped: dict[str, Any] = {"prerequisites": ["env:NOT_SET_HERE"]}
     files = {**cases({"good": "echo hello"}, trials=1), **case(id="skipped", **skipped)}
