@@ -291,7 +291,9 @@ def _no_repository(stderr: bytes, start: str | None) -> UsageError:
         return UsageError(f"{start or os.getcwd()} is not in a git repository", "git init")
     if "path-format" in said or "show-object-format" in said:
         return UsageError("this git is too old: guard needs git 2.31 or newer", "git --version")
-    first, *rest = said.splitlines() or ["it says nothing"]
+    if not said:
+        return UsageError("this repository's path holds a line break: guard can't work there")
+    first, *rest = said.splitlines()
     way_out = next((line.strip() for line in rest if line.strip().startswith("git ")), "")
     return UsageError(f"git refuses this repository: {first}", way_out)
 

@@ -182,3 +182,11 @@ def test_sha256_repositories_are_read(tmp_path: Path) -> None:
     with open_repo(scratch) as repo:
         assert len(repo.empty_tree) == 64
         assert head_tree(repo).read(b"a") == b"1"
+
+
+def test_a_path_with_a_line_break_is_told(repo: ScratchRepo) -> None:
+    folder = repo.root / "line\nbreak"
+    folder.mkdir()
+    repo.git("init", "-q", str(folder))
+    with pytest.raises(UsageError, match="holds a line break"):
+        find_repo(str(folder))

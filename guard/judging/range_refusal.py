@@ -19,6 +19,8 @@ from guard.regressions import FILE as REGRESSIONS
 #: Paths that one line lists before it only counts.
 SHOWN: Final = 3
 LINES: Final = 8
+#: Parents of a merge that are looked at.
+MOST_PARENTS: Final = 4
 
 
 def range_refusal(violations: Sequence[Violation], repo: Repo, tip: Project, word: str) -> str:
@@ -63,13 +65,22 @@ def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
     elif violation.rule == "case-weakened" and violation.hint:
         yield _reworded(commit, repo, at, violation.hint[0].replace('"', '\\"'))
     elif violation.rule == "case-weakened":
-        yield f"git checkout {commit}^ -- {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
+        paths = violation.paths[:SHOWN]
+        before = _parent_with(paths, commit, repo)
+        yield f"git checkout {before} -- {' '.join(map(shell_path, paths))}"
         yield _into(commit, repo, at)
     else:
         yield from violation.hint[:1]
         if violation.paths:
             yield f"git add {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
         yield _into(commit, repo, at)
+
+
+def _parent_with(paths: Sequence[str], commit: str, repo: Repo) -> str:
+    """Return the parent that has what a commit deletes: a merge's may be any of them."""
+    parents = [f"{commit}^", *(f"{commit}^{number}" for number in range(2, MOST_PARENTS + 1))]
+    having = (p for p in parents if all(repo.resolve(f"{p}:{path}") for path in paths))
+    return next(having, parents[0])
 
 
 def _to_add(violation: Violation, tip: Project) -> str:

@@ -124,3 +124,13 @@ def test_eight_lines_keep_every_command(repo: ScratchRepo, commits: list[str]) -
     assert len(lines) == 8
     assert sum(line.startswith(("  do ", "           ")) for line in lines) == 5
     assert "  because  why not" in lines
+
+
+def test_what_a_merge_deletes_is_brought_back_from_the_parent_that_has_it(
+    repo: ScratchRepo, commits: list[str]
+) -> None:
+    repo.git("checkout", "-q", "-b", "side", commits[2])
+    repo.git("merge", "-q", "--no-ff", "-s", "ours", "-m", "merge", commits[0])
+    merge = repo.git("rev-parse", "--short=10", "HEAD").strip()
+    lines = text(repo, broken("case-weakened", merge))
+    assert f"  do       git checkout {merge}^2 -- a" in lines
