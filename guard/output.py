@@ -243,6 +243,12 @@ def shell_path(path: str) -> str:
     return "'" + path.replace("'", "'\\''") + "'"
 
 
+def path_from_here(root: str, path: str) -> str:
+    """Quote a path of the repository for a command that is pasted in the current folder."""
+    place = os.path.join(os.path.realpath(root), path)
+    return shell_path(os.path.relpath(place, os.path.realpath(".")))
+
+
 def _escape_for_shell(path: str) -> str:
     """Escape for ``$'…'`` byte by byte, so that any file name comes out as it went in."""
     told: list[str] = []

@@ -176,6 +176,25 @@ def test_shell_path(path: str, quoted: str) -> None:
     assert output.shell_path(path) == quoted
 
 
+@pytest.mark.parametrize(
+    ("folder", "path", "told"),
+    [
+        (".", "a/b.md", "a/b.md"),
+        ("a", "a/b.md", "b.md"),
+        ("a", "c d/b.md", "'../c d/b.md'"),
+        ("a/deep", "guard.yaml", "../../guard.yaml"),
+        ("link", "a/b.md", "../b.md"),
+    ],
+)
+def test_a_path_of_the_repository_is_told_from_where_guard_was_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, path: str, told: str
+) -> None:
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("a/deep")
+    monkeypatch.chdir(tmp_path / folder)
+    assert output.path_from_here(str(tmp_path), path) == told
+
+
 @pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="checked against a real bash")
 def test_a_pasted_path_names_the_same_file(tmp_path: Path) -> None:
     names = [b"a b", b"it's", b"-x", b"\xff\xfe", b"n\nl", b"\x1b1", b"\\'\n", "\u202eé".encode()]

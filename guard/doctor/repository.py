@@ -10,7 +10,7 @@ from guard.doctor import Finding, broken, holds, look, unknown
 from guard.errors import GuardError
 from guard.judging.unguarded import without_files
 from guard.model import Agent, Case
-from guard.output import printable, shell_path
+from guard.output import path_from_here, printable, shell_path
 from guard.plugin.inventory import load_all
 from guard.project import Project
 from guard.rules.agent_without_case import without_case
@@ -38,7 +38,8 @@ def check_config(session: Session, project: Project) -> Iterator[Finding]:
     yield holds(f"guard.yaml: {', '.join(counts)}, {count(len(records), 'record')}")
     if not session.project(INDEX).has_config:
         path = config_file.FILE
-        yield look(f"{path} isn't staged or committed, and hooks judge no other", f"git add {path}")
+        hint = f"git add {path_from_here(project.repo.root, path)}"
+        yield look(f"{path} isn't staged or committed, and hooks judge no other", hint)
     missing = [violation.agent for violation in without_case(project)]
     if missing:
         hint = f"guard new-case ID --agent {shell_path(missing[0])}"

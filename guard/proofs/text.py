@@ -10,7 +10,7 @@ from guard.change import diff_trees
 from guard.engine import Engine
 from guard.git import bytes_of, text_of
 from guard.model import Case, CaseResult, ProofResult, Side
-from guard.output import mark_of, printable, shell_path
+from guard.output import mark_of, path_from_here, printable, shell_path
 from guard.project import Project
 from guard.proofs.past_agent import agent_in
 from guard.proofs.prove import Proved
@@ -73,7 +73,8 @@ def _entry_file(case: Case, project: Project) -> str:
     own = project.own_paths(project.agents[case.agent])
     paths = sorted(path for path in project.tree.entries() if own(path))
     skills = [path for path in paths if is_skill(path)]
-    return shell_path(text_of((skills or paths or [b"the agent's files"])[0]))
+    found = [text_of(path) for path in skills or paths][:1]
+    return path_from_here(project.repo.root, found[0]) if found else "the agent's files"
 
 
 def _counted(side: Side | None) -> str:
@@ -139,7 +140,7 @@ def _next(case: Case, project: Project) -> list[str]:
     subject = f"fix({case.agent}): {case.id}" if own else f"test({case.agent}): keep {case.id}"
     paths = dict.fromkeys([*own, case.path, FILE])
     return [
-        f"next: git add {' '.join(map(shell_path, paths))}",
+        f"next: git add {' '.join(path_from_here(project.repo.root, path) for path in paths)}",
         f"      git commit -m {_quoted(subject)}",
     ]
 

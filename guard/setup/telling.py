@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from guard import config as config_file
 from guard.doctor.hooks import check_hooks
-from guard.output import BROKEN, LOOK, UNKNOWN, out, printable, shell_path
+from guard.output import BROKEN, LOOK, UNKNOWN, out, path_from_here, printable, shell_path
 from guard.project import Project
 from guard.rules.agent_without_case import without_case
 from guard.rules.enforcement import deadline
@@ -93,9 +93,11 @@ def tell_next(project: Project, written: Sequence[str]) -> None:
     """Say what to do next, in commands that can be pasted."""
     steps: list[str] = []
     if config_file.FILE in written:
-        steps.append(f"edit {config_file.FILE}     (say how the agent is run: `target`)")
+        place = path_from_here(project.repo.root, config_file.FILE)
+        steps.append(f"edit {place}     (say how the agent is run: `target`)")
     if written:
-        steps.append(f"git add {' '.join(map(shell_path, written))}")
+        paths = [path_from_here(project.repo.root, path) for path in written]
+        steps.append(f"git add {' '.join(paths)}")
     if any(found.mark == BROKEN for found in check_hooks(project.repo)):
         steps.append(_install_step())
     missing = without_case(project)
