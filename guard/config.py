@@ -6,12 +6,13 @@ validates a file it has seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from guard import __version__
 from guard.casekeys import CASE_KEYS, POLICY_KEYS, check_policy, check_prerequisite
 from guard.errors import ConfigError, UsageError
+from guard.globs import literal
 from guard.model import Agent
 from guard.schema import (
     Check,
@@ -95,6 +96,7 @@ AGENT_KEYS: dict[str, Check] = {
     "tests": _globs,
     "price": some_mapping,
 }
+GLOB_KEYS = ("paths", "cases", "depends", "tests")
 _dashed = matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "a date such as 2026-12-31")
 ENFORCEABLE = ("fix-needs-case", "fix-needs-record", "case-weakened")
 _ENFORCED = "must be block, or {warn, until: DATE}"
@@ -301,17 +303,22 @@ def expand_agents(config: Config, paths: Iterable[bytes]) -> dict[str, Agent]:
 
 
 def _filled_in(declared: Mapping[str, Any], name: str, folder: str) -> dict[str, Any]:
-    def fill(value: Any) -> Any:
+    def fill(value: Any, form: Callable[[str], str]) -> Any:
         if isinstance(value, str):
-            return value.replace("{name}", name).replace("{dir}", folder)
+            return value.replace("{name}", form(name)).replace("{dir}", form(folder))
         if is_list(value):
-            return [fill(item) for item in value]
+            return [fill(item, form) for item in value]
         if is_mapping(value):
-            return {key: fill(item) for key, item in value.items()}
+            return {key: fill(item, form) for key, item in value.items()}
         return value
 
-    filled: dict[str, Any] = {key: fill(item) for key, item in declared.items() if key != "each"}
-    return {"paths": [f"{folder}/**"], **filled}
+    # A folder's name is no glob: one with a bracket in it would match another folder.
+    filled: dict[str, Any] = {
+        key: fill(item, literal if key in GLOB_KEYS else str)
+        for key, item in declared.items()
+        if key != "each"
+    }
+    return {"paths": [f"{literal(folder)}/**"], **filled}
 
 
 def make_agent(

@@ -98,6 +98,10 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+#: One character as `literal` writes it.
+_LITERAL = re.compile(r"\[([*?[])\]")
+
+
 def literal(path: str) -> str:
     """Return a glob that matches just this path and what is below it."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
@@ -110,9 +114,9 @@ def literal_prefix(glob: str) -> str:
         return text
     fixed: list[str] = []
     for part in text.split("/"):
-        if WILDCARDS.intersection(part):
+        if WILDCARDS.intersection(_LITERAL.sub("", part)):
             break
-        fixed.append(part)
+        fixed.append(_LITERAL.sub(r"\1", part))
     return "/".join(fixed)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from guard.config import AGENT_KEYS, DEFAULTS, KEYS, expand_agents, parse_config
 from guard.errors import ConfigError, UsageError
+from guard.globs import compile_globs
 from guard.model import Agent
 
 WHOLE = """\
@@ -177,6 +178,16 @@ def test_a_pattern_agent_is_one_for_each_folder() -> None:
     assert set(agents) == {"a", "b"}
     assert agents["b"].cases == ("plugins/p/skills/b/b.md",)
     assert agents["b"].workspace == "plugins/p/skills/b"
+
+
+def test_a_folders_name_is_no_glob() -> None:
+    text = 'version: 1\nagents:\n  e: {each: "skills/*", target: t, cases: ["{dir}/evals/*.md"],'
+    text += ' options: {at: "{dir}"}}\n'
+    agent = agents_of(text, "skills/[x]/SKILL.md")["[x]"]
+    assert (agent.workspace, agent.options) == ("skills/[x]", {"at": "skills/[x]"})
+    assert compile_globs(agent.paths)(b"skills/[x]/SKILL.md")
+    assert compile_globs(agent.cases)(b"skills/[x]/evals/a.md")
+    assert not compile_globs(agent.paths)(b"skills/x/SKILL.md")
 
 
 def test_two_skills_of_one_name_are_told_apart_by_their_plugins() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from guard.model import Observation, Score, TrialResult
+from guard.model import Observation, Score, ToolCall, TrialResult
 
 #: A shorter value is no secret, and redacting it would garble every text.
 LEAST_CHARACTERS = 4
@@ -18,8 +18,8 @@ class Redactor:
     def __init__(self, secrets: Mapping[str, str]) -> None:
         found: dict[str, str] = {}
         for name, value in secrets.items():
-            if len(value) >= LEAST_CHARACTERS:
-                for form in (value, value.strip(), json.dumps(value)[1:-1]):
+            for form in (value, value.strip(), json.dumps(value)[1:-1]):
+                if len(form.strip()) >= LEAST_CHARACTERS:
                     found.setdefault(form, f"[redacted {name}]")
         # The longest first: one secret may hold another.
         self._found = sorted(found.items(), key=lambda item: -len(item[0]))
@@ -53,8 +53,13 @@ class Redactor:
         )
 
     def _observation(self, seen: Observation) -> Observation:
-        calls = seen.tool_calls
+        calls, denials = seen.tool_calls, seen.permission_denials
         return seen._replace(
+            changes=tuple(each._replace(path=self.text(each.path)) for each in seen.changes),
+            permission_denials=denials and tuple(map(self.text, denials)),
+            program=seen.program and self.text(seen.program),
+            model=seen.model and self.text(seen.model),
+            response_ids=tuple(map(self.text, seen.response_ids)),
             reply=self.text(seen.reply),
             stdout=self.text(seen.stdout),
             stderr=self.text(seen.stderr),
@@ -63,7 +68,7 @@ class Redactor:
             argv=tuple(map(self.text, seen.argv)),
             tool_calls=calls
             and tuple(
-                call._replace(input=self.any(call.input), result=self.text(call.result))
+                ToolCall(self.text(call.name), self.any(call.input), self.text(call.result))
                 for call in calls
             ),
         )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from guard.model import Observation, Score, ToolCall, TrialResult
+from guard.model import FileChange, Observation, Score, ToolCall, TrialResult
 from guard.trials.redaction import Redactor
 
 SECRET = 'top "secret"\nline'
@@ -14,13 +14,19 @@ def test_every_text_of_a_result_is_redacted() -> None:
         output={"key": [SECRET, 1, None]},
         facts={"f": SECRET},
         argv=("x", SECRET),
-        tool_calls=(ToolCall("Bash", {"command": SECRET}, SECRET),),
+        tool_calls=(ToolCall(SECRET, {"command": SECRET}, SECRET),),
+        changes=(FileChange(f"logs/{SECRET}.txt", "A", 1),),
+        permission_denials=(SECRET,),
+        program=SECRET,
+        model=SECRET,
+        response_ids=(SECRET,),
     )
     result = TrialResult("c", 1, "FAIL", (Score("k", 0, SECRET),), SECRET, seen, diff=SECRET)
     redacted = Redactor({"KEY": SECRET}).result(result)
     assert "secret" not in repr(redacted)
     assert redacted.observation.reply == "it is [redacted KEY]"
     assert redacted.observation.output == {"key": ["[redacted KEY]", 1, None]}
+    assert redacted.observation.changes == (FileChange("logs/[redacted KEY].txt", "A", 1),)
     assert redacted.scores == (Score("k", 0, "[redacted KEY]"),)
 
 
@@ -39,3 +45,8 @@ def test_without_secrets_nothing_is_touched() -> None:
     result = TrialResult("c", 1, "PASS", reason="is 1 of 1")
     assert Redactor({}).result(result) is result
     assert Redactor({"FLAG": "1", "NONE": ""}).result(result) is result
+
+
+def test_blanks_are_no_secret_and_garble_nothing() -> None:
+    redactor = Redactor({"BLANK": "      ", "PADDED": "  key1  "})
+    assert redactor.text("a      b key1") == "a      b [redacted PADDED]"
