@@ -14,6 +14,8 @@ from guard.wording.units import count
 
 #: Case verdicts of which it is known that they hold.
 HOLDING: Final = (model.PASS, model.XFAIL)
+#: Verdicts of trials that ran, and of which nothing is known.
+RAN: Final = (model.BLOCKED, model.UNGRADED, model.TAINTED)
 #: Names that one part of the sentence lists before it only counts.
 NAMED: Final = 3
 
@@ -29,8 +31,8 @@ def established(report: Report) -> str:
     parts = [part for part in known if part]
     if unknown:
         parts.append(f"not established: {', '.join(unknown)}")
-    if report.cases and not any(_was_run(case) for case in report.cases) and not report.regressions:
-        parts.insert(0, f"nothing was tested: 0 of {count(len(report.cases), 'case')} ran")
+    if report.cases and not any(_was_tested(case) for case in report.cases):
+        parts[:0] = [] if report.regressions else [_say_untested(report.cases)]
     return "; ".join([*parts, *_reservations(report)])
 
 
@@ -43,8 +45,14 @@ def _say_nothing(report: Report) -> str:
     return said if code == ExitCode.OK else f"{said}; the command itself did not hold ({code})"
 
 
-def _was_run(case: CaseResult) -> bool:
+def _was_tested(case: CaseResult) -> bool:
     return case.graded_count > 0 or bool(case.reused) or case.verdict == model.ERROR
+
+
+def _say_untested(cases: Sequence[CaseResult]) -> str:
+    ran = sum(any(trial.verdict in RAN for trial in case.trials) for case in cases)
+    what = "graded" if ran else "tested"
+    return f"nothing was {what}: {ran} of {count(len(cases), 'case')} ran"
 
 
 def _holding(report: Report) -> list[str]:

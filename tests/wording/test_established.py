@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from guard import model
-from guard.model import CaseResult, ProofResult, Report, Violation
+from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
 from guard.wording.established import established
 
 
@@ -39,6 +39,19 @@ def test_many_are_counted_by_verdict() -> None:
     said = established(Report("run", cases=cases))
     assert said.startswith("nothing was tested: 0 of 5 cases ran")
     assert said.endswith("not established: 5 cases (3 OWED, 2 SKIP)")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("UNGRADED", "nothing was graded: 1 of 1 case ran"),
+        ("BLOCKED", "nothing was graded: 1 of 1 case ran"),
+        ("STALE", "nothing was tested: 0 of 1 case ran"),
+    ],
+)
+def test_what_ran_is_said_to_have_run(verdict: str, said: str) -> None:
+    ran = CaseResult("a", "expense", verdict, (TrialResult("a", 1, verdict),))
+    assert established(Report("run", cases=(ran,))).startswith(said)
 
 
 def test_nothing_asked() -> None:
