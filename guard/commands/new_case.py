@@ -17,6 +17,7 @@ from guard.judging.left_out import ignored_by
 from guard.model import Agent
 from guard.output import out, printable, shell_path
 from guard.project import Project
+from guard.proofs.record import TO_REPLACE
 from guard.schema import Invalid, nearest
 from guard.session import Session
 
@@ -36,8 +37,8 @@ agent: {agent}
 ---
 {prose}
 """
-PROSE = """\
-What happened, and what should have happened instead, in words for the person who reviews this.
+PROSE = f"""\
+{TO_REPLACE}
 
 As it stands this case says: the agent changes no file. Other expectations, such as what the reply
 must say or which files may change, are listed by `guard explain expected`."""

@@ -13,6 +13,11 @@ from guard.output import write_file
 from guard.proofs.prove import Proved
 from guard.regressions import EMPTY, FILE, Record, validate, write_regressions
 
+#: The first sentence that `guard new-case` writes.
+TO_REPLACE: Final = (
+    "What happened, and what should have happened instead, "
+    "in words for the person who reviews this."
+)
 #: Characters of an incident's summary.
 SUMMARY: Final = 160
 #: The end of a sentence: a full stop before white space and a capital, or the end.
@@ -77,7 +82,11 @@ def proof_fields(proof: ProofResult, today: str) -> dict[str, Any]:
 
 
 def summary_of(case: Case) -> str:
-    """Return the first sentence of the case's prose, else what was asked."""
+    """Return the first sentence of the case's prose, else what was asked.
+
+    What `guard new-case` wrote for a person to replace is no prose of theirs.
+    """
     prose = " ".join(line for line in case.body.splitlines() if not line.startswith("#"))
-    text = SENTENCE.split(" ".join(prose.split()), maxsplit=1)[0] or case.utterance or case.id
+    first = SENTENCE.split(" ".join(prose.split()), maxsplit=1)[0]
+    text = first.removeprefix(TO_REPLACE) or case.utterance or case.id
     return text if len(text) <= SUMMARY else text[: SUMMARY - 1].rstrip() + "…"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from guard.commands.new_case import PROSE
 from guard.errors import ConfigError
 from guard.model import Case, CaseResult, ProofResult, Side
 from guard.proofs.prove import Proved
@@ -45,6 +46,7 @@ PROVED = Proved(PROOF, RECORD)
             "It booked 4.60 euros at once!",
         ),
         ("", "the taxi"),
+        (PROSE, "the taxi"),
         ("a" * 200, "a" * 159 + "…"),
     ],
 )
