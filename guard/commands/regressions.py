@@ -11,6 +11,8 @@ from guard.commands import verify
 from guard.errors import ExitCode, UsageError
 from guard.output import out, printable
 from guard.project import Project
+from guard.proofs.case import find_case
+from guard.proofs.known import is_known
 from guard.regressions import FILE, Record
 from guard.session import Session
 
@@ -88,8 +90,8 @@ def _state(project: Project, record: Record) -> str:
     """Say what the file alone can tell: numbers without a known receipt prove nothing."""
     if record.retired:
         return "retired"
-    receipts = (record.proof or {}).get("receipts", ())
-    known = [digest for digest in receipts if project.store.get_receipt(digest)]
+    case, _ = find_case(project, record)
+    known = case is not None and is_known(record, case.id, project.store)
     return f"proven {(record.proof or {})['date']}" if known else "PENDING"
 
 

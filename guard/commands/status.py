@@ -11,6 +11,8 @@ from guard.errors import ExitCode
 from guard.model import FAIL, PASS, XFAIL, XPASS
 from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
+from guard.proofs.case import find_case
+from guard.proofs.known import is_known
 from guard.regressions import Record
 from guard.session import Session
 from guard.storage.records import Receipt
@@ -86,9 +88,8 @@ def _counted(receipt: Receipt) -> str:
 
 
 def _known(project: Project, record: Record) -> bool:
-    """Tell whether the store knows the receipts of a record's proof: numbers prove nothing."""
-    digests: Sequence[str] = record.proof.get("receipts", ()) if record.proof else ()
-    return bool(digests) and all(project.store.get_receipt(digest) for digest in digests)
+    case, _ = find_case(project, record)
+    return case is not None and is_known(record, case.id, project.store)
 
 
 def _record_line(record: Record, pending: bool) -> str:

@@ -16,6 +16,7 @@ from guard.git import bytes_of
 from guard.globs import compile_globs
 from guard.model import Case, Violation
 from guard.project import Project
+from guard.proofs.known import is_known
 from guard.regressions import Record
 from guard.rules.commit import JudgedCommit, read_cases
 from guard.rules.comparison import compare_cases
@@ -130,7 +131,7 @@ def pending(base: Project, new: Project, changed: Collection[bytes]) -> list[str
     found: list[str] = []
     for record in base.records.values():
         asked = () if record.retired else comparison.asked(record)
-        if asked:
+        if asked and not comparison.is_proven_again(record):
             verb = "changes" if len(asked) == 1 else "change"
             found.append(
                 f"{record.id} is PENDING until it is proven again: {', '.join(asked)} {verb}"
@@ -171,6 +172,13 @@ class _Retained:
         old = case_of(self.base, record, lenient=True)
         new = self._find(old.id, now) if old else None
         return (*(compare_cases(old, new).asked if old and new else ()), *self._of_agent(record))
+
+    def is_proven_again(self, record: Record) -> bool:
+        """Tell whether the change brings another proof of the record, which is known here."""
+        now = self.new.records[record.id]
+        case = case_of(self.new, now)
+        changed = case is not None and now.proof != record.proof
+        return changed and is_known(now, case.id if case else "", self.new.store)
 
     def _of_agent(self, record: Record) -> Iterator[str]:
         before, now = self.base.agents.get(record.agent), self.new.agents.get(record.agent)

@@ -82,12 +82,12 @@ def regressions(**fields: object) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def proof(digest: str) -> dict[str, object]:
+def proof(red: str, green: str) -> dict[str, object]:
     return {
         "before": {"passed": 0, "trials": 4},
         "after": {"passed": 4, "trials": 4},
         "date": "2031-02-03",
-        "receipts": [digest, digest],
+        "receipts": [red, green],
     }
 
 
@@ -96,7 +96,7 @@ def test_a_record_without_a_known_receipt_is_pending_whatever_it_says(
 ) -> None:
     repo.commit("feat: clerk", {**config(), **case(), "regressions.json": regressions()})
     guard("status").ends_in(0).says("? one  PENDING", "1 proof pending: guard verify")
-    repo.write({"regressions.json": regressions(proof=proof("sha256:" + "0" * 64))})
+    repo.write({"regressions.json": regressions(proof=proof("sha256:0", "sha256:1"))})
     guard("status").ends_in(0).says("? one  PENDING")
 
 
@@ -105,9 +105,14 @@ def test_a_record_whose_receipts_are_known_is_shown_with_its_date(
 ) -> None:
     repo.commit("feat: clerk", {**config(), **case()})
     with Session.open(str(repo.root)) as session:
-        digest = session.store.put_receipt(Receipt("k", "one", "clerk", "PASS", 4, 4, "2031"))
-    repo.write({"regressions.json": regressions(proof=proof(digest))})
+        green = session.store.put_receipt(Receipt("k", "one", "clerk", "PASS", 4, 4, "2031"))
+        red = session.store.put_red(Receipt("r", "one", "clerk", "FAIL", 0, 4, "2031"))
+    repo.write({"regressions.json": regressions(proof=proof(red, green))})
     guard("status").ends_in(0).says("✓ one  proven on 2031-02-03").says_not("pending")
+    guard("regressions", "show").ends_in(0).says("one (proven 2031-02-03)")
+    repo.write({"regressions.json": regressions(proof=proof(green, green))})
+    guard("status").ends_in(0).says("one  PENDING")
+    guard("regressions", "show").ends_in(0).says("one (PENDING)")
 
 
 def test_a_retired_record_says_why(repo: ScratchRepo, guard: GuardCommand) -> None:

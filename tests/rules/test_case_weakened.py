@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from guard.model import FAIL, PASS
+from guard.storage.records import Receipt
+from guard.store import Store
 from tests.guarded_repo import (
     BASE,
     CASE,
@@ -185,6 +188,22 @@ def test_what_is_asked_may_change_and_the_record_is_pending(retained: Bench, key
     assert judgement.violations == ()
     (note,) = judgement.notes
     assert note == f"eur-taxi is PENDING until it is proven again: {key} changes"
+
+
+def test_a_record_that_is_proven_again_is_not_pending(retained: Bench) -> None:
+    store = Store.open(retained.opened.common_dir)
+    red = Receipt("before", "eur-taxi", "expense", FAIL, 0, 2, "2031-01-01")
+    digests = [store.put_red(red), store.put_receipt(red._replace(key="after", verdict=PASS))]
+    sides = {side: {"passed": 0, "trials": 2} for side in ("before", "after")}
+    proof = {**sides, "date": "2031-01-01", "receipts": digests}
+    files = {
+        CASE: CASE_TEXT.replace("400", "500"),
+        RECORDS: records(eur_taxi=record(proof=proof, reopened=1)),
+    }
+    assert retained.judge(files, "test: edit").notes == ()
+    by_hand = {**proof, "receipts": ["sha256:0", "sha256:1"]}
+    files[RECORDS] = records(eur_taxi=record(proof=by_hand, reopened=1))
+    assert "PENDING" in retained.judge(files, "test: edit").notes[0]
 
 
 def test_the_message_names_what_is_lost(retained: Bench) -> None:
