@@ -271,7 +271,9 @@ def weakenings(message: Message) -> dict[str, str]:
 
 def _weakened(value: str) -> tuple[str, str]:
     case, _, reason = value.partition(": ")
-    return case.strip(), reason.strip()
+    # The word stands for a reason in the command that a refusal prints.
+    said = reason.strip()
+    return case.strip(), "" if said == "REASON" else said
 
 
 def trailer_problems(message: Message) -> tuple[str, ...]:
@@ -285,7 +287,7 @@ def trailer_problems(message: Message) -> tuple[str, ...]:
             )
     for value in message.values(WEAKENED):
         if not all(_weakened(value)):
-            problems.append(f'{WEAKENED}: "{_short(value)}" is not of the form ID: REASON')
+            problems.append(f'{WEAKENED}: "{_short(value)}" is not ID: and a reason')
     return tuple(problems)
 
 

@@ -284,9 +284,9 @@ def test_reads_weakenings() -> None:
         "guard.yaml": "expense is narrower now",
     }
     assert trailer_problems(message) == (
-        'Case-Weakened: "no-reason" is not of the form ID: REASON',
-        'Case-Weakened: "evals/a.json#3:no blank" is not of the form ID: REASON',
-        'Case-Weakened: "" is not of the form ID: REASON',
+        'Case-Weakened: "no-reason" is not ID: and a reason',
+        'Case-Weakened: "evals/a.json#3:no blank" is not ID: and a reason',
+        'Case-Weakened: "" is not ID: and a reason',
     )
 
 
@@ -344,3 +344,11 @@ def test_imports_little() -> None:
     )
     heavy = {"yaml", "json", "pathlib", "dataclasses", "argparse", "logging", "unicodedata"}
     assert not heavy.intersection(done.stdout.split())
+
+
+def test_the_word_that_stands_for_a_reason_is_none() -> None:
+    message = parse_message("test: x\n\nCase-Weakened: eur-taxi: REASON\n")
+    assert weakenings(message) == {}
+    assert trailer_problems(message) == (
+        'Case-Weakened: "eur-taxi: REASON" is not ID: and a reason',
+    )
