@@ -310,18 +310,22 @@ class Engine(Closing):
 
         ``on_finished`` is called as each series ends, so that a kill loses what is in flight.
         """
-        loop = Loop(series, self.jobs, self.budget, may_start, self._record, on_finished)
-        loop.run()
+        Loop(
+            series,
+            self.jobs,
+            self.budget,
+            may_start,
+            self._record,
+            on_finished,
+            fail_fast=self.limits.fail_fast,
+        ).run()
 
-    def _record(self, loop: Loop, series: Series, result: TrialResult) -> None:
-        self.budget.spend(result.observation.cost_usd)
+    def _record(self, series: Series, result: TrialResult) -> None:
         self.project.store.put_trial(
             self.run_id, series.case.agent, result, side=series.side, key=series.key
         )
         if self._on_trial is not None:
             self._on_trial(result)
-        if self.limits.fail_fast and result.verdict == model.FAIL:
-            loop.stop(all_but=series)
 
     # Life ------------------------------------------------------------------------------
 

@@ -148,7 +148,9 @@ class Project:
             return self._plugins
         self._asked.add(hooks)
         wanted = [
-            point for point in self._entry_points if not hooks or self._implements(point, hooks)
+            point
+            for point in self._entry_points
+            if not hooks or self._hooks_of[point].intersection(hooks)
         ]
         if self._plugins is None and not (wanted or self.config.plugins or not hooks):
             return None
@@ -163,10 +165,11 @@ class Project:
 
         return [point for point in find_entry_points() if point.name not in self.disabled]
 
-    def _implements(self, point: EntryPoint, hooks: Sequence[str]) -> bool:
+    @cached_property
+    def _hooks_of(self) -> dict[EntryPoint, frozenset[str]]:
         from guard.plugin.facts import hooks_of
 
-        return bool(hooks_of(self.store, point).intersection(hooks))
+        return {point: hooks_of(self.store, point) for point in self._entry_points}
 
     def _started_plugins(self) -> Plugins:
         if self._plugins is None:
@@ -231,17 +234,19 @@ class Project:
         entries = {p: e for p in paths if (e := self.tree.get(p)) and e.mode != GITLINK}
         plugins = self.plugins_with(loading.HOOK)
         kind = loading.kind_of(plugins)
-        known = self.store.get_parsed_many(kind, {e.oid for e in entries.values()})
+        with loading.collector_paused():
+            known = self.store.get_parsed_many(kind, {e.oid for e in entries.values()})
         fresh: dict[str, Any] = {}
         missing = {e.oid for e in entries.values() if e.oid not in known}
         blobs = self.repo.objects.read_many(missing)
         found: list[Case] = []
-        for path, entry in entries.items():
-            fields = known.get(entry.oid)
-            if fields is None:
-                fields = loading.read_cases(plugins, text_of(path), blobs[entry.oid])
-                fresh[entry.oid] = fields
-            found.extend(self._case(item, path, entry.oid) for item in fields)
+        with loading.collector_paused():
+            for path, entry in entries.items():
+                fields = known.get(entry.oid)
+                if fields is None:
+                    fields = loading.read_cases(plugins, text_of(path), blobs[entry.oid])
+                    fresh[entry.oid] = fields
+                found.extend(self._case(item, path, entry.oid) for item in fields)
         if fresh:
             self.store.put_parsed(kind, fresh)
         return found

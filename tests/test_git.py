@@ -154,7 +154,7 @@ def test_a_revision_that_is_none_is_named(odd: ScratchRepo) -> None:
 
 def test_a_working_tree_that_is_gone_is_named(odd: ScratchRepo) -> None:
     odd.git("config", "core.worktree", str(odd.root.parent / "gone"))
-    with pytest.raises(UsageError, match="the working tree .*/gone is not there"):
+    with pytest.raises(UsageError, match=r"the working tree .*/gone is not there"):
         find_repo(str(odd.root))
 
 
@@ -190,3 +190,15 @@ def test_a_path_with_a_line_break_is_told(repo: ScratchRepo) -> None:
     repo.git("init", "-q", str(folder))
     with pytest.raises(UsageError, match="holds a line break"):
         find_repo(str(folder))
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_the_empty_objects_are_what_git_says(tmp_path: Path, object_format: str) -> None:
+    scratch = ScratchRepo(tmp_path)
+    scratch.git("init", "--quiet", f"--object-format={object_format}")
+    with open_repo(scratch) as repo:
+        hashed = [
+            scratch.git("hash-object", "-t", kind, "--stdin", input="").strip()
+            for kind in ("tree", "blob")
+        ]
+        assert [repo.empty_tree, repo.empty_blob] == hashed

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from guard.casekeys import POLICY_KEYS, policy_of
+from guard.casekeys import EVIDENCE_KEYS, POLICY_KEYS, policy_of
 from guard.errors import ConfigError
-from guard.model import Agent, Case
+from guard.model import Agent, Case, Policy
 from guard.running.gates import unreachable
 
 #: Counts up when the stored form of a parsed case changes.
@@ -55,8 +55,27 @@ def parse_cases(path: str, content: bytes) -> Sequence[Fields]:
 
 
 def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
-    """Return the case that validated fields describe, with the agent's defaults filled in."""
-    stated = {**agent.defaults, **fields}
+    """Return the case that validated fields describe, with the agent's defaults filled in.
+
+    Most keys are stated by few cases, so only those that are stated are looked at: thousands
+    of cases are read on each start.
+    """
+    values: dict[str, Any] = {"policy": _policy(fields, path, agent)}
+    evidence: dict[str, Any] = {}
+    for key, value in (*agent.defaults.items(), *fields.items()):
+        if key in _LISTS:
+            values[key] = tuple(value)
+        elif key in _AS_STATED:
+            values[key] = value
+        elif key == "given":
+            values[key] = value.get("files", {})
+        elif key in EVIDENCE_KEYS:
+            evidence[key] = value
+    values |= {"agent": agent.name, "path": path, "blob": blob, "evidence": evidence}
+    return Case(**values)
+
+
+def _policy(fields: Fields, path: str, agent: Agent) -> Policy:
     policy = policy_of(fields, agent.defaults)
     said = unreachable(policy)
     if said:
@@ -64,33 +83,17 @@ def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
         own = POLICY_KEYS.keys() & fields.keys()
         where = (path, 0, "") if own else ("guard.yaml", 0, f"agents.{agent.name}")
         raise ConfigError(*where, said)
-    return Case(
-        id=fields["id"],
-        agent=agent.name,
-        path=path,
-        utterance=stated.get("utterance", ""),
-        input=stated.get("input", {}),
-        turns=tuple(stated.get("turns", ())),
-        given=stated.get("given", {}).get("files", {}),
-        preconditions=tuple(stated.get("preconditions", ())),
-        expected=stated.get("expected", {}),
-        expected_baseline=tuple(stated.get("expected_baseline", ())),
-        counter_examples=tuple(stated.get("counter_examples", ())),
-        policy=policy,
-        prerequisites=tuple(stated.get("prerequisites", ())),
-        blocked_when_stdout_contains=tuple(stated.get("blocked_when_stdout_contains", ())),
-        evidence={key: stated[key] for key in EVIDENCE if key in stated},
-        body=fields.get("body", ""),
-        blob=blob,
+    return policy
+
+
+_LISTS = frozenset(
+    (
+        "turns",
+        "preconditions",
+        "expected_baseline",
+        "counter_examples",
+        "prerequisites",
+        "blocked_when_stdout_contains",
     )
-
-
-EVIDENCE = (
-    "type",
-    "evidence_class",
-    "supports_claims",
-    "seams",
-    "real_world",
-    "required",
-    "must_exercise",
 )
+_AS_STATED = frozenset(("id", "utterance", "input", "expected", "body"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from guard.cases import FORMAT, Fields, parse_cases
@@ -15,6 +17,18 @@ if TYPE_CHECKING:
     from guard.plugin.manager import Plugins
 
 HOOK = "guard_load_cases"
+
+
+@contextmanager
+def collector_paused() -> Generator[None]:
+    """Keep Python from looking for cycles: reading thousands of cases makes none to find."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def kind_of(plugins: Plugins | None) -> str:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from guard.model import TrialResult
+from guard.model import FAIL, TrialResult
 from guard.running.budget import Budget
 from guard.running.series import Series
 from guard.trials.stopping import stop_everything, stopped_by_signals
@@ -22,11 +22,14 @@ class Loop:
         jobs: int,
         budget: Budget,
         may_start: Callable[[Series], bool],
-        record: Callable[[Loop, Series, TrialResult], None],
+        record: Callable[[Series, TrialResult], None],
         on_finished: Callable[[Series], None],
+        *,
+        fail_fast: bool = False,
     ) -> None:
         self.jobs = jobs
         self.budget = budget
+        self.fail_fast = fail_fast
         self._may_start = may_start
         self._record = record
         self._on_finished = on_finished
@@ -40,8 +43,14 @@ class Loop:
             try:
                 while self._fill(pool):
                     done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._take(self._pending.pop(future), future.result())
+                    taken = [(self._pending.pop(future), future.result()) for future in done]
+                    finished = [series for series, result in taken if self._ends(series, result)]
+                    # The slot works on while its last result is written down.
+                    self._fill(pool)
+                    for series, result in taken:
+                        self._record(series, result)
+                    for series in finished:
+                        self._on_finished(series)
             except BaseException:
                 # Leaving the pool waits for its threads: end what they wait for.
                 for future in self._pending:
@@ -49,10 +58,9 @@ class Loop:
                 stop_everything()
                 raise
 
-    def stop(self, all_but: Series) -> None:
-        """Start no further trial of any series but one."""
+    def _stop_others(self, series: Series) -> None:
         for other in (*self._waiting, *self._active):
-            if other is not all_but:
+            if other is not series:
                 other.stopped = True
         self._waiting.clear()
 
@@ -95,9 +103,13 @@ class Loop:
         else:
             after.owe()
 
-    def _take(self, series: Series, result: TrialResult) -> None:
+    def _ends(self, series: Series, result: TrialResult) -> bool:
+        """Give a series its trial; tell whether it was the last one."""
         series.add(result)
-        self._record(self, series, result)
-        if not series.running and not series.wants(1):
-            self._active.remove(series)
-            self._on_finished(series)
+        self.budget.spend(result.observation.cost_usd)
+        if self.fail_fast and result.verdict == FAIL:
+            self._stop_others(series)
+        if series.running or series.wants(1):
+            return False
+        self._active.remove(series)
+        return True
