@@ -15,9 +15,10 @@ from typing import NamedTuple
 from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
-from guard.model import Agent, Case, CaseResult, Policy, TrialResult
+from guard.model import Agent, Case, Policy
 from guard.plugin.blame import blamed_on
 from guard.project import Project
+from guard.results import CaseResult, TrialResult
 from guard.running.budget import Budget
 from guard.running.expectations import check_expectations
 from guard.running.loop import Loop

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from guard.closing import Closing
@@ -83,6 +83,10 @@ class ObjectReader:
         assert stdin is not None
         assert stdout is not None
         return stdin, stdout
+
+    def open(self) -> None:
+        """Start the process behind the reader before it is needed, beside something else."""
+        self._pipes()
 
     def read(self, spec: bytes | str) -> GitObject | None:
         """Return the object that ``spec`` names (an id, ``REV:path``, ``:path``), or None."""
@@ -236,6 +240,21 @@ class Repo(Closing):
             env=self._env,
             cwd=self.root or self.git_dir,
         )
+
+    def begin(self, *args: str, ok: tuple[int, ...] = (0,)) -> Callable[[], bytes]:
+        """Start git and go on; what is returned waits for what it prints.
+
+        Raises `UnreadableError` then, where its code isn't in ``ok``.
+        """
+        process = self.start(*args)
+
+        def finish() -> bytes:
+            out, _ = process.communicate()
+            if process.returncode not in ok:
+                raise UnreadableError(_failure(args, process.returncode, b""))
+            return out
+
+        return finish
 
     def resolve(self, rev: str) -> str | None:
         """Return the full id that ``rev`` names, or None."""

@@ -127,9 +127,7 @@ class Project:
         from guard.plugin.api import Project as ProjectView
 
         return ProjectView(
-            root=self.repo.root,
-            read=self.tree.read,
-            paths=lambda: [text_of(path) for path in self.tree.entries()],
+            self.repo.root, self.tree.read, lambda: [text_of(path) for path in self.tree.entries()]
         )
 
     @property
@@ -161,9 +159,9 @@ class Project:
 
     @cached_property
     def _entry_points(self) -> list[EntryPoint]:
-        from guard.plugin.entrypoints import find_entry_points
+        from guard.plugin.entrypoints import installed_points
 
-        return [point for point in find_entry_points() if point.name not in self.disabled]
+        return [point for point in installed_points() if point.name not in self.disabled]
 
     @cached_property
     def _hooks_of(self) -> dict[EntryPoint, frozenset[str]]:

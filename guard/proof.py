@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from guard.closing import Closing
 from guard.engine import Engine
-from guard.model import Case, ProofResult, TrialResult
+from guard.model import Case
 from guard.proofs.attempt import Attempt
 from guard.proofs.broken_state import BrokenStates
 from guard.proofs.evidence import BEFORE, Half
@@ -18,6 +18,7 @@ from guard.proofs.origin import History, commits_before
 from guard.proofs.scratch import Scratch
 from guard.proofs.sides import after_judge, after_more, before_judge, before_more, hits
 from guard.regressions import Record
+from guard.results import ProofResult, TrialResult
 from guard.running.series import Series
 from guard.tree import Tree
 

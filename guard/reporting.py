@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from guard.commands.options import RunOptions
 from guard.errors import UsageError
 from guard.failures import report_error
-from guard.model import Report
 from guard.plugin.blame import blamed_on
 from guard.project import Project
+from guard.results import Report
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.verdict import exit_code
 

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, worst
-from guard.model import Case, CaseResult, Policy, ProofResult, Report, Side, TrialResult, Violation
+from guard.model import Case, Policy, Violation
+from guard.results import CaseResult, ProofResult, Report, Side, TrialResult
 from guard.running.gates import decide_policy, planned_trials, trials_to_decision
 from guard.wording.reasons import group_reasons, trial_reason
 from guard.wording.units import count

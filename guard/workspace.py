@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from guard.errors import UsageError
 from guard.git import text_of
-from guard.model import FileChange
+from guard.results import FileChange
 from guard.trials.changes import Changes, compare, content_of
 from guard.trials.manifest import Item, Manifest, same_content, scan_folder
 from guard.trials.template import Piece, Template, lay_piece, parents_of

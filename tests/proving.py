@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from guard.engine import Engine, Limits
 from guard.git import find_repo
-from guard.model import ProofResult, TrialResult
 from guard.project import Project
 from guard.proof import Prover
+from guard.results import ProofResult, TrialResult
 from guard.running.budget import Budget
 from guard.session import Session
 

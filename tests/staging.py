@@ -10,8 +10,9 @@ from typing import Any
 
 from guard.evaluators import built_in_evaluators
 from guard.git import find_repo
-from guard.model import Agent, Case, Observation, Policy, TrialResult
+from guard.model import Agent, Case, Policy
 from guard.plugin.api import Evaluator, Option, Target, Trial
+from guard.results import Observation, TrialResult
 from guard.snapshot import worktree_tree
 from guard.trials.repoviews import PathTest
 from guard.trials.runfolder import RunFolder

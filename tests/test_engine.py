@@ -11,7 +11,7 @@ import pytest
 from guard.affected import Selected
 from guard.engine import Engine, Limits
 from guard.errors import ConfigError, PluginError, UsageError
-from guard.model import CaseResult, TrialResult
+from guard.results import CaseResult, TrialResult
 from guard.running.budget import Budget
 from guard.running.selection import select_cases
 from guard.session import Session

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from guard.engine import Limits
-from guard.model import Side
+from guard.results import Side
 from tests.clerk import (
     BASE,
     BROKEN,

@@ -14,16 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from guard.model import (
-    FAIL,
-    NOT_TESTED,
-    PASS,
-    CaseResult,
-    Observation,
-    ProofResult,
-    Report,
-    TrialResult,
-)
+from guard.model import FAIL, NOT_TESTED, PASS
+from guard.results import CaseResult, Observation, ProofResult, Report, TrialResult
 from guard.storage import mounts
 from guard.storage import schema as store_schema
 from guard.storage.records import Receipt
@@ -407,7 +399,7 @@ def test_a_read_only_folder_without_a_store(shared_folder: Path) -> None:
 #: Writes argv[3] receipts and trials as writer argv[2], reading in between; prints what was kept.
 WRITER = """
 import sys
-from guard.model import Observation, TrialResult
+from guard.results import Observation, TrialResult
 from guard.storage.records import Receipt
 from guard.store import Store
 store, name, count = Store.open(sys.argv[1]), sys.argv[2], int(sys.argv[3])

@@ -9,18 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard import model
-from guard.model import (
-    Case,
-    CaseResult,
-    Observation,
-    Policy,
-    ProofResult,
-    Report,
-    Score,
-    Side,
-    TrialResult,
-    Violation,
-)
+from guard.model import Case, Policy, Violation
+from guard.results import CaseResult, Observation, ProofResult, Report, Score, Side, TrialResult
 from guard.running import gates
 from guard.verdict import (
     confirm,

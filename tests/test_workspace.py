@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from guard.errors import UsageError
-from guard.model import FileChange
+from guard.results import FileChange
 from guard.trials.template import Template, text_piece
 from guard.workspace import (
     clear_folder,

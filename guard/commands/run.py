@@ -10,9 +10,9 @@ from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.engine import Engine
 from guard.errors import UsageError
-from guard.model import Report
 from guard.project import Project
 from guard.reporting import finish_report, start_report
+from guard.results import Report
 from guard.rules.agent_without_case import without_case
 from guard.running.listener import TrialListener
 from guard.running.selection import select_cases

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.errors import ExitCode, GuardError, UsageError
-from guard.model import Case, TrialResult
+from guard.model import Case
 from guard.output import out, shell_path, warn
+from guard.results import TrialResult
 from guard.session import Session
 from guard.store import Store
 from guard.wording.show import show_trial

@@ -19,7 +19,7 @@ from guard.evaluators.workspace_files import (
     read_json,
     text_in,
 )
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Check, boolean, integer, list_of, mapping
 
 

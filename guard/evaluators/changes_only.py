@@ -11,7 +11,7 @@ from guard.evaluators.shapes import plain_text
 from guard.evaluators.single import as_list, evaluator_of
 from guard.git import bytes_of
 from guard.globs import compile_globs
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Invalid
 
 #: A glob that matches all of these names every path, so it can never fail.

@@ -11,8 +11,8 @@ from guard.evaluators.exit_code import NOT_STARTED, exit_status
 from guard.evaluators.reasons import bounded, quoted, quoted_end
 from guard.evaluators.shapes import one_or_more, plain_text
 from guard.evaluators.single import as_list, evaluator_of
-from guard.model import Observation
 from guard.plugin.api import Finished
+from guard.results import Observation
 from guard.schema import list_of, mapping
 
 _PLACEHOLDER = re.compile(r"\{(workspace|repo)\}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from guard.evaluators.single import evaluator_of
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Invalid, integer
 
 #: A shell's own codes for a program that can't be started: an ERROR of the trial, never a grade.

@@ -15,8 +15,8 @@ from guard.errors import PluginError
 from guard.evaluators.json_values import equal_json, is_mapping
 from guard.evaluators.reasons import bounded, counted, shown
 from guard.evaluators.shapes import json_value, sentence_of
-from guard.model import Observation, Score
 from guard.plugin.api import Evaluator, Expectations
+from guard.results import Observation, Score
 from guard.schema import Check, Invalid, boolean, kind_of, mapping_of, number
 
 _OPTIONS: dict[str, Check] = {

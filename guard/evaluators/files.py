@@ -22,7 +22,7 @@ from guard.evaluators.workspace_files import (
     read_file,
     text_in,
 )
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Check, Invalid, boolean, integer, kind_of, mapping, mapping_of
 
 _FINDERS: Mapping[str, Callable[[bytes, Any], list[str]]] = {

@@ -7,7 +7,7 @@ from typing import Any
 from guard.evaluators.reasons import counted, some
 from guard.evaluators.shapes import only_true
 from guard.evaluators.single import evaluator_of
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Check, Invalid, integer, number
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from guard.evaluators.reasons import counted, some
 from guard.evaluators.shapes import only_true
 from guard.evaluators.single import evaluator_of
-from guard.model import FileChange, Observation
+from guard.results import FileChange, Observation
 
 _WORDS = {"A": "added", "D": "removed", "T": "type or mode"}
 

@@ -9,7 +9,7 @@ from guard.evaluators.json_values import equal_json, find_value, is_array
 from guard.evaluators.reasons import quoted, shown
 from guard.evaluators.shapes import json_value, one_or_more, pattern, pointer
 from guard.evaluators.single import as_list, evaluator_of
-from guard.model import Observation
+from guard.results import Observation
 from guard.schema import Check, Invalid, list_of, mapping
 from guard.searching import found_in
 

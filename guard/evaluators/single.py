@@ -7,8 +7,8 @@ from typing import Any
 
 from guard.evaluators.reasons import bounded
 from guard.evaluators.shapes import sentence_of
-from guard.model import Observation, Score
 from guard.plugin.api import Evaluator, Expectations
+from guard.results import Observation, Score
 from guard.schema import Check
 
 #: Given the observation and the expectation's value: what doesn't hold, in words; None where

@@ -7,7 +7,7 @@ from typing import Any
 from guard.evaluators.shapes import one_or_more, plain_text
 from guard.evaluators.single import evaluator_of
 from guard.evaluators.texts import find_missing, find_unwanted
-from guard.model import Observation
+from guard.results import Observation
 
 _check = one_or_more(plain_text)
 

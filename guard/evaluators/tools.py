@@ -9,7 +9,7 @@ from guard.evaluators.json_values import covers, is_mapping
 from guard.evaluators.reasons import shown, some
 from guard.evaluators.shapes import json_value, plain_text
 from guard.evaluators.single import as_list, evaluator_of
-from guard.model import Observation, ToolCall
+from guard.results import Observation, ToolCall
 from guard.schema import list_of, mapping, mapping_of
 
 

@@ -14,8 +14,8 @@ from guard import model
 from guard.hookruns.run import Estimate, HookRun
 from guard.hookruns.standing import HOLDS as HOLDING
 from guard.hookruns.standing import OWED, UNCLEAR, is_prose
-from guard.model import CaseResult, ProofResult
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, printable, shell_path
+from guard.results import CaseResult, ProofResult
 from guard.wording.reasons import group_reasons, one_line
 from guard.wording.units import count, duration, money
 

@@ -21,8 +21,8 @@ from guard.hookruns.lines import (
 from guard.hookruns.run import HookRun
 from guard.hookruns.standing import BROKEN, OWED, UNCLEAR, UNREADABLE
 from guard.judging.left_out import LeftOut
-from guard.model import CaseResult
 from guard.output import printable, shell_path
+from guard.results import CaseResult
 from guard.wording.units import count
 
 #: What is known of the cases before the change: those that held, those that failed.

@@ -11,9 +11,10 @@ from guard.affected import Selected
 from guard.engine import Engine, Limits
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.standing import OWED, Standing, case_standing
-from guard.model import Case, CaseResult, ProofResult, Report, TrialResult
+from guard.model import Case
 from guard.project import Project
 from guard.reporting import now, tell_plugins
+from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.running.budget import Budget
 from guard.running.listener import TrialListener
 from guard.wording.units import count, duration

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, worst
-from guard.model import CaseResult, ProofResult
+from guard.results import CaseResult, ProofResult
 
 HOLDS: Final = "holds"
 BROKEN: Final = "broken"

@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from guard.change import Change
     from guard.errors import Blocked, Skip, TargetError
-    from guard.model import (
-        Agent,
-        Case,
-        FileChange,
-        Observation,
-        Policy,
-        Report,
-        Score,
-        ToolCall,
-        TrialResult,
-    )
+    from guard.model import Agent, Case, Policy
     from guard.plugin.api import (
         Commit,
         Evaluator,
@@ -38,6 +28,7 @@ if TYPE_CHECKING:
         evaluator,
     )
     from guard.plugin.markers import hookimpl, hookspec
+    from guard.results import FileChange, Observation, Report, Score, ToolCall, TrialResult
     from guard.trials.environment import find_program
 
 __all__ = [
@@ -76,17 +67,8 @@ _HOMES = {
     "guard.change": ("Change",),
     "guard.trials.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
-    "guard.model": (
-        "Agent",
-        "Case",
-        "FileChange",
-        "Observation",
-        "Policy",
-        "Report",
-        "Score",
-        "ToolCall",
-        "TrialResult",
-    ),
+    "guard.model": ("Agent", "Case", "Policy"),
+    "guard.results": ("FileChange", "Observation", "Report", "Score", "ToolCall", "TrialResult"),
     "guard.plugin.markers": ("hookimpl", "hookspec"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from guard.model import Observation, Score
+from guard.results import Observation, Score
 
 
 class Project(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 GROUP = "[guard]"
@@ -17,6 +19,16 @@ class EntryPoint(NamedTuple):
     distribution: str
     stamp: str
     """Changes when the distribution is installed again."""
+
+
+def installed_points() -> Sequence[EntryPoint]:
+    """Return the entry points, read once a process: a commit has two trees and one machine."""
+    return _installed(tuple(sys.path))
+
+
+@lru_cache(maxsize=4)
+def _installed(path: tuple[str, ...]) -> Sequence[EntryPoint]:
+    return find_entry_points()
 
 
 def find_entry_points() -> list[EntryPoint]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from guard.errors import PluginError
 from guard.evaluators.reasons import bounded
-from guard.model import Observation, Score
 from guard.plugin.api import Evaluator, Expectations
+from guard.results import Observation, Score
 
 Function = Callable[..., Any]
 

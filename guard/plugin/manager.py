@@ -10,12 +10,13 @@ from typing import Any, TypeVar, cast
 import pluggy
 
 from guard.errors import GuardError, PluginError
-from guard.model import Agent, Report
+from guard.model import Agent
 from guard.plugin import spec
 from guard.plugin.api import Evaluator, Prerequisite, Project, Target
 from guard.plugin.blame import blamed_on
 from guard.plugin.entrypoints import EntryPoint
 from guard.plugin.facts import identity_of
+from guard.results import Report
 
 Named = TypeVar("Named", Target, Evaluator, Prerequisite)
 Offered = TypeVar("Offered", Agent, Target, Evaluator, Prerequisite)

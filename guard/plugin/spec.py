@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from guard.change import Change
-from guard.model import Agent, Case, Report, TrialResult
+from guard.model import Agent, Case
 from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Target
 from guard.plugin.markers import hookspec
+from guard.results import Report, TrialResult
 
 # Registration -----------------------------------------------------------------------------
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from guard import model
 from guard.errors import UnreadableError
-from guard.model import Case, ProofResult, TrialResult
+from guard.model import Case
 from guard.proofs.broken_state import Rung
 from guard.proofs.case import find_case, unstated_keys
 from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key
 from guard.proofs.sides import OPEN
 from guard.proofs.verdicts import decide, hint_of, say_vacuous
 from guard.regressions import Record
+from guard.results import ProofResult, TrialResult
 from guard.running.expectations import check_expectations
 from guard.running.prerequisites import find_missing
 from guard.tree import Tree

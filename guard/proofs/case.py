@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Case, TrialResult
+from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Case
 from guard.plugin.api import Evaluator
 from guard.project import Project
 from guard.regressions import Record
+from guard.results import TrialResult
 
 
 class Guarding(NamedTuple):

@@ -12,8 +12,9 @@ from itertools import takewhile
 from guard import model
 from guard.affected import Selected
 from guard.engine import Engine, case_result
-from guard.model import Case, CaseResult, Side, TrialResult
+from guard.model import Case
 from guard.proofs.sides import OPEN, Judge
+from guard.results import CaseResult, Side, TrialResult
 from guard.running.receipts import answers, make_receipt
 from guard.running.series import MoreTrials, Series
 from guard.storage.records import Receipt, evidence_of, trials_of

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, UsageError
-from guard.model import Case, ProofResult, TrialResult
+from guard.model import Case
 from guard.project import Project
 from guard.proof import Prover
 from guard.proofs.evidence import BEFORE, Half, kept_key
@@ -18,6 +18,7 @@ from guard.proofs.origin import Origin
 from guard.proofs.sides import OPEN, common_keys
 from guard.proofs.verdicts import decide, hint_of
 from guard.regressions import Record
+from guard.results import ProofResult, TrialResult
 from guard.running.prerequisites import find_missing
 from guard.storage.records import trials_of
 from guard.tree import Tree

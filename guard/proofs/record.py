@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from guard.model import Case, ProofResult
+from guard.model import Case
 from guard.output import write_file
 from guard.proofs.prove import Proved
 from guard.regressions import EMPTY, FILE, Record, validate, write_regressions
+from guard.results import ProofResult
 
 #: The first sentence that `guard new-case` writes.
 TO_REPLACE: Final = (

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from guard import model
-from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Case, TrialResult
+from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Case
+from guard.results import TrialResult
 from guard.running.gates import (
     FAILS_BEFORE_CAP,
     decide_agreeing,

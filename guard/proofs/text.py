@@ -9,13 +9,14 @@ from guard import model
 from guard.change import diff_trees
 from guard.engine import Engine
 from guard.git import bytes_of, text_of
-from guard.model import Case, CaseResult, ProofResult, Side
+from guard.model import Case
 from guard.output import mark_of, path_from_here, printable, shell_path
 from guard.project import Project
 from guard.proofs.past_agent import agent_in
 from guard.proofs.prove import Proved
 from guard.regressions import FILE
 from guard.reports.wording import each_took
+from guard.results import CaseResult, ProofResult, Side
 from guard.skills import is_skill
 from guard.snapshot import head_tree
 from guard.wording.intervals import describe_rate, wilson

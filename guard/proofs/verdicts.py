@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from guard import model
-from guard.model import Side
 from guard.output import shell_path
+from guard.results import Side
 from guard.verdict import Judgement
 from guard.wording.reasons import one_line
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Final, Protocol, cast
 
 from guard.errors import UsageError
-from guard.model import Report
+from guard.results import Report
 
 #: Name on the command line → module.
 FORMATS: Final = {

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
+from guard.model import Violation
 from guard.output import mark_of, printable
 from guard.reports.wording import case_sentence, each_took, proof_sides, under_test
+from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.wording.established import established
 from guard.wording.show import show_trial
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from guard.errors import ExitCode
-from guard.model import CaseResult, ProofResult, Report, Side, TrialResult, Violation
+from guard.model import Violation
+from guard.results import CaseResult, ProofResult, Report, Side, TrialResult
 from guard.verdict import CASE_CODES, exit_code, plain_code
 from guard.wording.intervals import wilson
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
-from guard.model import CaseResult, ProofResult, Report, Violation
+from guard.model import Violation
+from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import case_code, proof_code, rule_code
 from guard.wording.established import established
 from guard.wording.intervals import describe_rate

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from guard.errors import ExitCode
-from guard.model import CaseResult, ProofResult, Report, Violation
+from guard.model import Violation
 from guard.output import BROKEN, LOOK, mark_of, printable
 from guard.reports.wording import each_took, interval, proof_sides, under_test
+from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import rule_code
 from guard.wording.established import established
 from guard.wording.reasons import group_reasons, one_line

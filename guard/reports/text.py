@@ -7,9 +7,10 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
-from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
+from guard.model import Violation
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, mark_of, printable, shell_path
 from guard.reports.wording import case_sentence, driven_by, each_took, proof_sides, under_test
+from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.verdict import rule_code
 from guard.wording.established import established
 from guard.wording.intervals import describe_limit, describe_rate

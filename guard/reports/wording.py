@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guard import model
-from guard.model import CaseResult, ProofResult, Report
 from guard.output import printable
+from guard.results import CaseResult, ProofResult, Report
 from guard.wording.intervals import wilson
 from guard.wording.reasons import one_line
 from guard.wording.units import duration, money

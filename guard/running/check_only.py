@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from guard.affected import Selected
 from guard.engine import Engine, case_result
 from guard.errors import UsageError
-from guard.model import Case, CaseResult
+from guard.model import Case
 from guard.project import Project
+from guard.results import CaseResult
 from guard.running.expectations import check_expectations
 from guard.trials.trial import check_folder
 

@@ -17,8 +17,8 @@ from guard.errors import UsageError
 from guard.evaluators.json_values import is_mapping
 from guard.evaluators.workspace_files import Unmet, find_place
 from guard.git import apply_patch, bytes_of
-from guard.model import Observation, Score
 from guard.plugin.api import Evaluator, Expectations
+from guard.results import Observation, Score
 from guard.workspace import compare_folders
 
 #: Expectation keys that read what the agent said.

@@ -6,8 +6,8 @@ import sys
 from types import TracebackType
 
 from guard.failures import report_error
-from guard.model import TrialResult
 from guard.project import Project
+from guard.results import TrialResult
 from guard.wording.progress import progress
 
 

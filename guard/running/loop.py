@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from guard.model import FAIL, TrialResult
+from guard.model import FAIL
+from guard.results import TrialResult
 from guard.running.budget import Budget
 from guard.running.series import Series
 from guard.trials.stopping import stop_everything, stopped_by_signals

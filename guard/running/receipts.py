@@ -16,10 +16,11 @@ from guard import __version__
 from guard.affected import Selected
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
-from guard.model import PASS, XFAIL, Agent, Case, CaseResult
+from guard.model import PASS, XFAIL, Agent, Case
 from guard.plugin.api import Fingerprint
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
+from guard.results import CaseResult
 from guard.skills import is_skill, skill_heads
 from guard.storage.records import Receipt, evidence_of
 from guard.tree import Tree

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from guard.model import Case, TrialResult
+from guard.model import Case
+from guard.results import TrialResult
 from guard.running.gates import planned_trials
 from guard.trials.stage import Stage
 from guard.verdict import next_trials, outcomes_of

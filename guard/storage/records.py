@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from guard.model import CaseResult, FileChange, Observation, Score, ToolCall, TrialResult
+from guard.results import CaseResult, FileChange, Observation, Score, ToolCall, TrialResult
 
 #: Characters of one text in a trial's record, and in a receipt's.
 RECORD_TEXT: Final = 1 << 20

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from guard.errors import TargetError
-from guard.model import Case, Observation
+from guard.model import Case
 from guard.plugin.api import Finished, Trial
 from guard.process import run
+from guard.results import Observation
 from guard.trials import stopping
 from guard.trials.observed import checked
 from guard.trials.stage import Slot, Stage

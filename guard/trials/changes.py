@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from guard.git import text_of
-from guard.model import FileChange
+from guard.results import FileChange
 from guard.trials.manifest import FILE, LINK, Item, Manifest, open_regular
 
 #: A file of more bytes is compared by size and digest only.

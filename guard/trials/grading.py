@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple, cast
 
 from guard import model
 from guard.errors import Blocked, Skip, TargetError
-from guard.model import Case, Observation, Score
+from guard.model import Case
 from guard.plugin.api import Evaluator, Expectations
+from guard.results import Observation, Score
 from guard.trials.baseline import excuse
 
 OUTCOMES: tuple[tuple[type[Exception], str], ...] = (

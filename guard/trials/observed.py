@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from guard.model import Observation, ToolCall
+from guard.results import Observation, ToolCall
 
 Test = Callable[[Any], bool]
 

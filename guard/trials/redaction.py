@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from guard.model import Observation, Score, ToolCall, TrialResult
+from guard.results import Observation, Score, ToolCall, TrialResult
 
 #: A shorter value is no secret, and redacting it would garble every text.
 LEAST_CHARACTERS = 4

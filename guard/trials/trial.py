@@ -15,9 +15,10 @@ from typing import Final
 
 from guard import model
 from guard.errors import UsageError
-from guard.model import Case, Observation, Score, TrialResult
+from guard.model import Case
 from guard.process import CheckerPlace, checkers_run_in
 from guard.references import named_in_repo
+from guard.results import Observation, Score, TrialResult
 from guard.trials import stopping
 from guard.trials.attempt import Attempt, Outcome
 from guard.trials.changes import Changes

@@ -8,7 +8,7 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
-from guard.model import CaseResult, ProofResult, Report
+from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import case_code, plain_code, proof_code, rule_code
 from guard.wording.units import count
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from guard.model import Side
+from guard.results import Side
 
 CONFIDENCE: Final = 0.95
 

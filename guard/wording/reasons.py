@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from guard.model import FAIL, PASS, TrialResult
+from guard.model import FAIL, PASS
+from guard.results import TrialResult
 
 #: Characters of a reason that are shown on one line.
 SHOWN: Final = 200

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from guard.model import Case, Score, ToolCall, TrialResult
+from guard.model import Case
 from guard.output import BROKEN, HOLDS, mark_of, printable
+from guard.results import Score, ToolCall, TrialResult
 from guard.wording.reasons import one_line, trial_reason
 from guard.wording.units import count, duration, money
 

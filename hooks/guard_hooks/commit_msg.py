@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.change import Change, staged_change
@@ -56,6 +56,7 @@ def commit_msg(files: Sequence[str]) -> int:
 
 
 def _judge(repo: Repo, file: str) -> int:
+    repo.objects.open()
     argv = git_command_line()
     start = find_start(repo, argv)
     change = staged_change(repo, start.base)._replace(parents=start.parents)
@@ -75,11 +76,12 @@ def _judge(repo: Repo, file: str) -> int:
 def _judge_message(
     repo: Repo, base: Project, new: Project, change: Change, file: str, argv: tuple[str, ...]
 ) -> int:
-    # Imported here: most commits touch nothing that is guarded.
+    settings = begin_settings(repo)
+    # Imported here: most commits touch nothing that is guarded. Git answers meanwhile.
     from guard.judging.judge import judge_commit
     from guard.messages.message import parse_message
 
-    message = read_message(repo, file, argv)
+    message = read_message(settings(), file, argv)
     change = change._replace(message=message.text.encode("utf-8", "surrogateescape"))
     judgement = judge_commit(base, new, change, parse_message(message.text))
     if judgement.blocking:
@@ -128,28 +130,31 @@ class RawMessage(NamedTuple):
     text: str
 
 
-def read_message(repo: Repo, file: str, argv: Sequence[str]) -> RawMessage:
+def read_message(settings: Mapping[str, str], file: str, argv: Sequence[str]) -> RawMessage:
     """Return the message of a file, cleaned as git will. Raises `UnreadableError`."""
     try:
         with open(file, "rb") as stream:
             content = stream.read()
     except OSError as error:
         raise UnreadableError(f"the message can't be read: {error.strerror}") from error
-    settings = read_settings(repo)
     cleanup = effective_cleanup(content, settings, argv, os.environ.get("GIT_EDITOR"))
     cleaned = clean_raw(content, cleanup)
     return RawMessage(cleaned, decode_message(cleaned, settings.get("i18n.commitencoding", "")))
 
 
-def read_settings(repo: Repo) -> Mapping[str, str]:
-    """Return git's settings that matter to a message, the last of each."""
+def begin_settings(repo: Repo) -> Callable[[], Mapping[str, str]]:
+    """Ask for git's settings that matter to a message; the answer has the last of each."""
     # 1: none of them is set.
-    listed = repo.run("config", "-z", "--get-regexp", SETTINGS, ok=(0, 1)).out
-    found: dict[str, str] = {}
-    for item in filter(None, listed.split(b"\0")):
-        key, given, value = text_of(item).partition("\n")
-        found[key] = value if given else "true"
-    return found
+    listed = repo.begin("config", "-z", "--get-regexp", SETTINGS, ok=(0, 1))
+
+    def settings() -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for item in filter(None, listed().split(b"\0")):
+            key, given, value = text_of(item).partition("\n")
+            found[key] = value if given else "true"
+        return found
+
+    return settings
 
 
 def _refuse(

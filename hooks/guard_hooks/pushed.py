@@ -18,11 +18,11 @@ from guard.hookruns.standing import at_push
 from guard.judging.judge import readable
 from guard.judging.range_refusal import range_refusal
 from guard.judging.ranges import SHORT, CommitInfo
-from guard.model import ProofResult
 from guard.output import printable, say, warn
 from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.proof import Prover
+from guard.results import ProofResult
 from guard.running.budget import Budget
 from guard.store import Store
 from guard.wording.units import count

@@ -17,9 +17,10 @@ from guard.judging.judge import readable
 from guard.judging.left_out import LeftOut, left_out
 from guard.judging.merges import parents_of
 from guard.messages.message import parse_message
-from guard.model import FAIL, PASS, XFAIL, CaseResult, Violation
+from guard.model import FAIL, PASS, XFAIL, Violation
 from guard.output import LOOK, say, warn
 from guard.project import Project
+from guard.results import CaseResult
 from guard.rules import agent_without_case, record_invalid
 from guard.rules.commit import JudgedCommit
 from guard.snapshot import index_tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from guard.evaluators import built_in_evaluators
-from guard.model import Observation, Score
 from guard.plugin import Expectations
+from guard.results import Observation, Score
 
 
 def scores_of(expected: dict[str, Any], observation: Observation) -> dict[str, Score]:

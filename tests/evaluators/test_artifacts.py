@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from guard.evaluators import check_expectation
-from guard.model import Observation
+from guard.results import Observation
 from tests.evaluators.grading import reason_of, scores_of
 
 SUMMARY = {"rows": 12, "ok": True, "ratio": 1.0, "names": ["ann", "bo"], "none": None, "a/b": 1}

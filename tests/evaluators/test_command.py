@@ -9,8 +9,8 @@ import pytest
 from guard.errors import TargetError
 from guard.evaluators import check_expectation
 from guard.evaluators.command import fill, require_status
-from guard.model import FileChange, Observation
 from guard.plugin import Finished
+from guard.results import FileChange, Observation
 from tests.books import (
     BOOKS,
     CELL_WRONG,

@@ -6,7 +6,8 @@ import pytest
 
 from guard.errors import PluginError
 from guard.evaluators import built_in_evaluators, check_expectation
-from guard.model import Case, Observation
+from guard.model import Case
+from guard.results import Observation
 from guard.trials.grading import grade
 from tests.evaluators.grading import scores_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from guard.evaluators import check_expectation
-from guard.model import Observation
+from guard.results import Observation
 from tests.evaluators.grading import reason_of, scores_of
 
 CONTENT = "taxi 260\ntotal 2310\n"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from guard.evaluators import check_expectation
-from guard.model import Observation
+from guard.results import Observation
 from tests.evaluators.grading import reason_of, scores_of
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from guard.evaluators import check_expectation
-from guard.model import FileChange, Observation
+from guard.results import FileChange, Observation
 from tests.evaluators.grading import reason_of
 
 

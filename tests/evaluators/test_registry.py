@@ -14,7 +14,7 @@ from guard.evaluators import (
     is_built_in,
     score_keys,
 )
-from guard.model import Observation
+from guard.results import Observation
 from tests.evaluators.grading import scores_of
 
 

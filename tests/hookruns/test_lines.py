@@ -20,7 +20,7 @@ from guard.hookruns.lines import (
 )
 from guard.hookruns.run import Estimate, HookRun
 from guard.hookruns.standing import Standing
-from guard.model import CaseResult, ProofResult, Score, Side, TrialResult
+from guard.results import CaseResult, ProofResult, Score, Side, TrialResult
 
 
 def case(name: str, verdict: str, reason: str = "", **more: object) -> CaseResult:

@@ -9,8 +9,9 @@ import pytest
 
 from guard.affected import Selected
 from guard.hookruns.run import Estimate, Pulse, budget_of, run_in_hook
-from guard.model import FAIL, OWED, PASS, TrialResult
+from guard.model import FAIL, OWED, PASS
 from guard.project import Project
+from guard.results import TrialResult
 from guard.running.budget import Budget
 from guard.session import Session
 from tests.conftest import ScratchRepo

@@ -17,7 +17,7 @@ from guard.hookruns.standing import (
     case_standing,
     proof_standing,
 )
-from guard.model import CaseResult, ProofResult, TrialResult
+from guard.results import CaseResult, ProofResult, TrialResult
 
 
 def case_of(verdict: str, *blames: str, advisory: bool = False) -> CaseResult:

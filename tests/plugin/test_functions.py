@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from guard.errors import PluginError
-from guard.model import Observation, Score
 from guard.plugin import Evaluator, Expectations
 from guard.plugin.functions import load_function, load_functions
+from guard.results import Observation, Score
 
 PATH = "evals/checks.py"
 OBSERVATION = Observation(reply="four", output={"total": 4}, exit_status=0)

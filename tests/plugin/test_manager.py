@@ -12,7 +12,7 @@ import pytest
 
 from guard.errors import PluginError, Skip, UsageError
 from guard.git import Repo, find_repo
-from guard.model import Agent, Observation, Report
+from guard.model import Agent
 from guard.plugin import (
     Evaluator,
     Expectations,
@@ -27,6 +27,7 @@ from guard.plugin.entrypoints import EntryPoint, find_entry_points
 from guard.plugin.facts import hooks_of
 from guard.plugin.manager import Plugins, import_plugin, plugins_of
 from guard.plugin.switches import disabled_plugins
+from guard.results import Observation, Report
 from guard.store import Store
 from tests.conftest import ScratchRepo
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from guard.engine import Limits
-from guard.model import Side
+from guard.results import Side
 from guard.running.budget import Budget
 from tests.clerk import (
     BASE,

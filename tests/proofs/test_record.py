@@ -9,10 +9,11 @@ import pytest
 
 from guard.commands.new_case import PROSE
 from guard.errors import ConfigError
-from guard.model import Case, CaseResult, ProofResult, Side
+from guard.model import Case
 from guard.proofs.prove import Proved
 from guard.proofs.record import fields_of, summary_of, write_record
 from guard.regressions import Record, parse_regressions
+from guard.results import CaseResult, ProofResult, Side
 
 CASE = Case(
     "taxi",

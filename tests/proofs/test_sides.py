@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.model import Case, Observation, Policy, Score, TrialResult
+from guard.model import Case, Policy
 from guard.proofs.sides import (
     OPEN,
     after_judge,
@@ -18,6 +18,7 @@ from guard.proofs.sides import (
     common_keys,
     hits,
 )
+from guard.results import Observation, Score, TrialResult
 from guard.running.gates import fails_before
 
 UNSTATED = Policy()

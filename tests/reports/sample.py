@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from guard.model import (
+from guard.model import Violation
+from guard.results import (
     CaseResult,
     FileChange,
     Observation,
@@ -11,7 +12,6 @@ from guard.model import (
     Score,
     Side,
     TrialResult,
-    Violation,
 )
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.model import CaseResult, Observation, Report, TrialResult
 from guard.reports.json_report import STREAM_LIMIT, clean, cut_stream, render
+from guard.results import CaseResult, Observation, Report, TrialResult
 from guard.verdict import CASE_CODES
 from tests.reports.sample import NASTY, REPORT, nasty_report, passing
 

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from guard import model
-from guard.model import CaseResult, ProofResult, Report
 from guard.reports.junit import render
+from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import CASE_CODES, PROOF_CODES
 from tests.reports.sample import REPORT, nasty_report
 

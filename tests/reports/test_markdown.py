@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import re
 
-from guard.model import Report
 from guard.reports.markdown import LIMIT, render, text
+from guard.results import Report
 from tests.reports.sample import FAILING, REPORT, nasty_report, passing
 
 

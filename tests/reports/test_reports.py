@@ -9,7 +9,7 @@ import pytest
 
 from guard import reports
 from guard.errors import UsageError
-from guard.model import Report
+from guard.results import Report
 from tests.reports.sample import REPORT, nasty_report
 
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from guard.model import CaseResult, Report, Violation
+from guard.model import Violation
 from guard.reports.text import render
+from guard.results import CaseResult, Report
 from tests.reports.sample import FAILING, PROVEN, RECEIPT, REPORT, nasty_report, passing, trial
 
 

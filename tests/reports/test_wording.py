@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from guard.model import CaseResult, ProofResult, Report, Side
 from guard.reports import wording
+from guard.results import CaseResult, ProofResult, Report, Side
 from tests.reports.sample import FAILING, OWED, PROVEN, RECEIPT, passing
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from guard.errors import TargetError, UsageError
 from guard.evaluators import built_in_evaluators
-from guard.model import Observation
 from guard.plugin import Evaluator
 from guard.plugin.functions import load_functions
+from guard.results import Observation
 from guard.running.counter_examples import (
     Judgement,
     grade,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from guard.engine import Engine
-from guard.model import CaseResult, TrialResult
+from guard.results import CaseResult, TrialResult
 from guard.running.receipts import answers, make_receipt
 from guard.session import Session
 from guard.storage.records import Receipt

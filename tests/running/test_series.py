@@ -7,7 +7,8 @@ from typing import cast
 
 import pytest
 
-from guard.model import Case, Policy, TrialResult
+from guard.model import Case, Policy
+from guard.results import TrialResult
 from guard.running.series import Series, by_policy, most_trials
 from guard.trials.stage import Stage
 

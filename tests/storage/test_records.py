@@ -2,15 +2,8 @@ from __future__ import annotations
 
 import json
 
-from guard.model import (
-    FAIL,
-    CaseResult,
-    FileChange,
-    Observation,
-    Score,
-    ToolCall,
-    TrialResult,
-)
+from guard.model import FAIL
+from guard.results import CaseResult, FileChange, Observation, Score, ToolCall, TrialResult
 from guard.storage.records import (
     RECEIPT_TEXT,
     Receipt,

@@ -7,16 +7,9 @@ import time
 import pytest
 
 from guard.errors import Blocked, ConfigError, Skip, TargetError
-from guard.model import (
-    BLOCKED,
-    ERROR,
-    FAIL,
-    PASS,
-    SKIP,
-    Agent,
-    Observation,
-)
+from guard.model import BLOCKED, ERROR, FAIL, PASS, SKIP, Agent
 from guard.plugin.api import Trial
+from guard.results import Observation
 from guard.trials.options import fill_options
 from tests.conftest import ScratchRepo
 from tests.staging import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guard.model import FileChange
+from guard.results import FileChange
 from guard.trials import changes
 from guard.trials.changes import Changes, compare, content_of, count_edits, count_lines, summary_of
 from guard.trials.manifest import scan_folder

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from guard.model import FAIL, PASS, Observation
+from guard.model import FAIL, PASS
 from guard.plugin.api import Trial
 from guard.process import run
+from guard.results import Observation
 from guard.trials.children import DirectStarter
 from guard.trials.sandbox import BY_TAG_ONLY, NOT_CONTROLLED, Layout, Sandbox
 from tests.conftest import ScratchRepo

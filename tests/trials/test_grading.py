@@ -4,18 +4,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from guard.model import (
-    ERROR,
-    FAIL,
-    PASS,
-    STALE,
-    UNGRADED,
-    XFAIL,
-    Agent,
-    Observation,
-    Score,
-)
+from guard.model import ERROR, FAIL, PASS, STALE, UNGRADED, XFAIL, Agent
 from guard.plugin.api import Evaluator, Expectations, Trial
+from guard.results import Observation, Score
 from tests.conftest import ScratchRepo
 from tests.staging import (
     case_of,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from guard.model import Observation, ToolCall
+from guard.results import Observation, ToolCall
 from guard.trials.observed import checked
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from guard.model import FileChange, Observation, Score, ToolCall, TrialResult
+from guard.results import FileChange, Observation, Score, ToolCall, TrialResult
 from guard.trials.redaction import Redactor
 
 SECRET = 'top "secret"\nline'

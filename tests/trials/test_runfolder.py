@@ -102,7 +102,8 @@ def test_what_a_trial_put_beside_the_slots_is_told_to_all_that_ran(tmp_path: Pat
 GUARD = """
 import os, sys
 from guard.git import find_repo
-from guard.model import Agent, Case, Observation, Policy
+from guard.model import Agent, Case, Policy
+from guard.results import Observation
 from guard.plugin.api import Target
 from guard.trials.runfolder import RunFolder
 from guard.snapshot import worktree_tree

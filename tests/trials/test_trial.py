@@ -10,14 +10,9 @@ import pytest
 
 from guard.errors import UsageError
 from guard.globs import compile_globs
-from guard.model import (
-    FAIL,
-    PASS,
-    TAINTED,
-    FileChange,
-    Observation,
-)
+from guard.model import FAIL, PASS, TAINTED
 from guard.plugin.api import Trial
+from guard.results import FileChange, Observation
 from guard.trials import sandbox
 from guard.trials.sandbox import CONTROLLED, NOT_CONTROLLED
 from guard.trials.trial import check_folder, run_trial

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from guard import model
-from guard.model import CaseResult, ProofResult, Report, TrialResult, Violation
+from guard.model import Violation
+from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.wording.established import established
 
 

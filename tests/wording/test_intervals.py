@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.model import Side
+from guard.results import Side
 from guard.wording import intervals
 
 

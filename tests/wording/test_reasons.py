@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from guard.model import ERROR, FAIL, PASS, Score, TrialResult
+from guard.model import ERROR, FAIL, PASS
+from guard.results import Score, TrialResult
 from guard.wording.reasons import group_reasons, one_line, trial_reason
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from guard.model import Case, FileChange, Observation, Score, ToolCall, TrialResult
+from guard.model import Case
+from guard.results import FileChange, Observation, Score, ToolCall, TrialResult
 from guard.wording.show import show_trial
 
 CASE = Case(

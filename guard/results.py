@@ -1,0 +1,202 @@
+"""What runs leave behind: observations, scores, trials, cases, proofs, and the report of all.
+
+Apart from `guard.model`, because the rules of a hook need none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from guard.model import FAIL, PASS, XFAIL, Violation
+
+
+class ToolCall(NamedTuple):
+    """One use of a tool by the agent."""
+
+    name: str
+    input: Mapping[str, Any] = {}
+    result: str = ""
+
+
+class FileChange(NamedTuple):
+    """One path of the workspace that differs after the trial."""
+
+    path: str
+    """From the workspace's root, surrogate-escaped."""
+    status: str
+    """A added, D deleted, M content, T type or mode."""
+    insertions: int = 0
+    deletions: int = 0
+
+
+class Observation(NamedTuple):
+    """What a trial left behind. None means: the target can't tell (never zero)."""
+
+    reply: str = ""
+    stdout: str = ""
+    stderr: str = ""
+    exit_status: int | None = None
+    output: Any = None
+    """Structured output, where there is one."""
+    facts: Mapping[str, Any] = {}
+    """Flat name → JSON value, set by the target."""
+    changes: tuple[FileChange, ...] = ()
+    """Filled in by the engine, from the workspace."""
+    tool_calls: tuple[ToolCall, ...] | None = None
+    permission_denials: tuple[str, ...] | None = None
+    cost_usd: float | None = None
+    tokens: Mapping[str, int] | None = None
+    turns: int | None = None
+    seconds: float = 0.0
+    """Wall time; filled in by the engine."""
+    model: str | None = None
+    program: str | None = None
+    """Name and version of the program that was driven."""
+    loaded: bool | None = None
+    """Whether the agent under test was loaded."""
+    used: bool | None = None
+    response_ids: tuple[str, ...] = ()
+    """The provider's ids; the same one in two trials is an ERROR."""
+    argv: tuple[str, ...] = ()
+    workspace: str = ""
+    """Folder on disk; exists only while evaluators run. Filled in by the engine."""
+    repo: str = ""
+    """``{repo}`` for checkers; exists only while evaluators run. Filled in by the engine."""
+
+
+class Score(NamedTuple):
+    """One key, a value from 0 to 1, a reason in words."""
+
+    key: str
+    value: float
+    reason: str = ""
+
+
+class TrialResult(NamedTuple):
+    """One trial, graded."""
+
+    case: str
+    number: int
+    """From 1; a gate reads outcomes in this order."""
+    verdict: str
+    scores: tuple[Score, ...] = ()
+    reason: str = ""
+    observation: Observation = Observation()
+    orphan_pids: tuple[int, ...] = ()
+    trial_id: str = ""
+    started: str = ""
+    """UTC, ISO 8601."""
+    workspace_before: str = ""
+    """Digest of the workspace when the target started."""
+    workspace_after: str = ""
+    diff: str = ""
+    """What changed, as a bounded unified diff."""
+    isolation: str = ""
+    """How the trial was kept apart, in words."""
+    failing: tuple[str, ...] = ()
+    """Keys below 1."""
+    excused: tuple[str, ...] = ()
+    """Failing keys that a baseline excused."""
+    blame: str = ""
+    """Of an ERROR, ``target`` or ``judge`` where that is what broke: hooks call it owed then."""
+
+
+class CaseResult(NamedTuple):
+    """One case, judged over its trials."""
+
+    case: str
+    agent: str
+    verdict: str
+    trials: tuple[TrialResult, ...] = ()
+    reason: str = ""
+    affected_by: tuple[str, ...] = ()
+    confirmed: bool = False
+    """Whether a FAIL was confirmed by a second, fresh gate."""
+    receipt: str = ""
+    """Digest of the receipt that answers it, whether made now or found."""
+    reused: str = ""
+    """Date of the receipt where one answered and nothing was run."""
+    path: str = ""
+    seconds: float = 0.0
+    cost_usd: float | None = None
+    evidence_class: str = ""
+    evidence_disqualifiers: tuple[str, ...] = ()
+    planned: int = 0
+    """Trials that the policy asks for at most."""
+    recorded_passed: int = 0
+    recorded_trials: int = 0
+    """Counts of a receipt, where its trials' texts are no longer kept."""
+    advisory: bool = False
+    """UNGRADED by prose alone, and neither the change nor a record names it: fails no run."""
+    repeated: Side | None = None
+    """What a second, fresh gate counted, where one was run to confirm a FAIL."""
+
+    @property
+    def graded(self) -> tuple[TrialResult, ...]:
+        """The trials that count towards the rate."""
+        return tuple(t for t in self.trials if t.verdict in (PASS, FAIL, XFAIL))
+
+    @property
+    def passed(self) -> int:
+        """How many graded trials passed (an excused failure counts)."""
+        if not self.trials:
+            return self.recorded_passed
+        return sum(t.verdict in (PASS, XFAIL) for t in self.graded)
+
+    @property
+    def graded_count(self) -> int:
+        """How many trials were graded."""
+        return len(self.graded) if self.trials else self.recorded_trials
+
+
+class Side(NamedTuple):
+    """One side of a proof: how many trials passed on it."""
+
+    passed: int
+    trials: int
+
+
+class ProofResult(NamedTuple):
+    """The verdict on one record of regressions.json."""
+
+    id: str
+    agent: str
+    case: str
+    verdict: str
+    state: str = ""
+    """Which broken state decided: live, pinned, branch, capsule, revision, patch, command."""
+    before: Side | None = None
+    after: Side | None = None
+    p_value: float | None = None
+    reason: str = ""
+    hint: str = ""
+    before_result: CaseResult | None = None
+    after_result: CaseResult | None = None
+
+
+class Report(NamedTuple):
+    """Everything one command established: what the report formats write."""
+
+    command: str
+    run_id: str = ""
+    started: str = ""
+    finished: str = ""
+    live: bool = True
+    sha: str = ""
+    ref: str = ""
+    tree: str = ""
+    at: str = ""
+    """What was under test: worktree, index, or a revision."""
+    strict: bool = False
+    report_only: bool = False
+    cases: tuple[CaseResult, ...] = ()
+    regressions: tuple[ProofResult, ...] = ()
+    rules: tuple[Violation, ...] = ()
+    exempt: tuple[str, ...] = ()
+    """Exempted commits, each with its reason."""
+    not_established: tuple[str, ...] = ()
+    """What can't be known from this run, a sentence each."""
+    notes: tuple[str, ...] = ()
+    """Shown, and changes nothing."""
+    exit_code: int = 0
