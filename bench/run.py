@@ -16,7 +16,6 @@ from bench.timing import Command, print_ratio, time_commands
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "15"))
 BIN = Path(sys.executable).parent
-HOOK = "from guard_hooks.commit_msg import main; raise SystemExit(main())"
 FLOOR = "python -I -S -c pass"
 QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
@@ -34,7 +33,7 @@ def measure_hook(folder: Path) -> None:
     """commit-msg on a touched skill, with and without a repository plugin, beside gitlint."""
     plain = touched_skill(folder / "plain", plugin=False)
     plugin = touched_skill(folder / "plugin", plugin=True)
-    hook = [sys.executable, "-E", "-P", "-c", HOOK, ".git/message"]
+    hook = [str(BIN / "guard-commit-msg"), ".git/message"]
     floor = Command(FLOOR, [sys.executable, "-I", "-S", "-c", "pass"], str(plain))
     commands = [
         floor,

@@ -5,21 +5,23 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pluggy
 
 from guard.errors import GuardError, PluginError
 from guard.model import Agent
 from guard.plugin import spec
-from guard.plugin.api import Evaluator, Prerequisite, Project, Target
 from guard.plugin.blame import blamed_on
 from guard.plugin.entrypoints import EntryPoint
 from guard.plugin.facts import identity_of
-from guard.results import Report
 
-Named = TypeVar("Named", Target, Evaluator, Prerequisite)
-Offered = TypeVar("Offered", Agent, Target, Evaluator, Prerequisite)
+if TYPE_CHECKING:
+    from guard.plugin.api import Evaluator, Prerequisite, Project, Target
+    from guard.results import Report
+
+    Named = TypeVar("Named", Target, Evaluator, Prerequisite)
+    Offered = TypeVar("Offered", Agent, Target, Evaluator, Prerequisite)
 
 
 def make_plugin_manager() -> pluggy.PluginManager:
@@ -138,16 +140,22 @@ class Plugins:
 
     def targets(self) -> Mapping[str, Target]:
         """Return name → target."""
+        from guard.plugin.api import Target
+
         return self._collect("guard_targets", Target)
 
     def evaluators(self) -> Mapping[str, Evaluator]:
         """Return name → evaluator of plugins; the built-in ones are not among them."""
+        from guard.plugin.api import Evaluator
+
         found = self._collect("guard_evaluators", Evaluator)
         _refuse_shared_keys(found.values())
         return found
 
     def prerequisites(self) -> Mapping[str, Prerequisite]:
         """Return name → prerequisite of plugins."""
+        from guard.plugin.api import Prerequisite
+
         return self._collect("guard_prerequisites", Prerequisite)
 
     def report_writers(self) -> Mapping[str, Callable[[Report], str]]:

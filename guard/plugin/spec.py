@@ -7,14 +7,18 @@ What a hook is given belongs to guard: do not mutate it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from guard.change import Change
-from guard.model import Agent, Case
-from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Target
 from guard.plugin.markers import hookspec
-from guard.results import Report, TrialResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from guard.change import Change
+    from guard.model import Agent, Case
+    from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Target
+    from guard.results import Report, TrialResult
 
 # Registration -----------------------------------------------------------------------------
 
