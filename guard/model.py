@@ -138,9 +138,11 @@ class Violation(NamedTuple):
 
 def __getattr__(name: str) -> Any:
     """Find what runs leave behind, where it stood before a hook's start had to be quicker."""
-    from importlib import import_module
+    # Python itself asks each module that is imported from for its __path__.
+    if not name.startswith("__"):
+        from importlib import import_module
 
-    try:
-        return getattr(import_module("guard.results"), name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        results = import_module("guard.results")
+        if hasattr(results, name):
+            return getattr(results, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from guard import __version__, model
-from guard.results import CaseResult, Report, TrialResult
 from guard.storage.database import Database
 from guard.storage.raw_files import RawFiles
 from guard.storage.schema import SCHEMA, VERSION, bound_rows, bound_trials
@@ -21,6 +20,7 @@ from guard.storage.schema import SCHEMA, VERSION, bound_rows, bound_trials
 if TYPE_CHECKING:
     import sqlite3
 
+    from guard.results import CaseResult, Report, TrialResult
     from guard.storage.records import Receipt
 
 FOLDER: Final = "guard"

@@ -36,7 +36,9 @@ NEVER = (
     "yaml",
     "guard.cli",
     "guard.engine",
+    "guard.plugin.api",
     "guard.plugin.manager",
+    "guard.results",
     "guard.snapshot",
     "guard.yamlfile",
 )
