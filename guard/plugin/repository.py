@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from types import ModuleType
+from typing import Any
 
 from guard.errors import PluginError
 from guard.git import bytes_of, text_of
@@ -46,13 +47,27 @@ def _python_files(tree: Tree, folder: str) -> dict[bytes, Entry]:
     }
 
 
-def _digest(sources: dict[bytes, Entry]) -> str:
-    import hashlib
+def _new_sha256() -> Any:
+    """Return a fresh SHA-256, without OpenSSL where Python has its own.
 
-    digest = hashlib.sha256()
+    `hashlib` loads all of OpenSSL, which each commit would wait for; Python's `random` goes the
+    same way.
+    """
+    from importlib import import_module
+
+    for module in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return import_module(module).sha256()
+        except ImportError:
+            continue
+    raise ImportError("this Python has no SHA-256")
+
+
+def _digest(sources: dict[bytes, Entry]) -> str:
+    digest = _new_sha256()
     for path, entry in sorted(sources.items()):
         digest.update(b"%s\0%s %s\n" % (path, entry.mode.encode(), entry.oid.encode()))
-    return digest.hexdigest()[:32]
+    return str(digest.hexdigest())[:32]
 
 
 def _copied(tree: Tree, folder: str, sources: dict[bytes, Entry], home: str) -> str:
