@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.commands.options import add_at_option
 from guard.engine import Engine
 from guard.errors import ExitCode
-from guard.model import FAIL, PASS, XFAIL, XPASS
+from guard.model import FAIL, OWED, PASS, SKIP, XFAIL, XPASS
 from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
 from guard.proofs.case import find_case
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "show what holds and what is owed"
+#: Verdicts of cases of which no trial was started.
+UNRUN = (SKIP, OWED)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +73,9 @@ def _standings(project: Project, verdicts: Mapping[str, str]) -> Iterator[Standi
 def _without_receipt(name: str, latest: Receipt | None, last: str | None) -> Standing:
     shown = printable(name)
     if latest is None:
-        before = f"; last verdict {last}, on other files" if last else ""
+        # What was run left a receipt, under these files or others; the rest leaves none.
+        where = "" if last in UNRUN else ", on other files"
+        before = f"; last verdict {last}{where}" if last else ""
         line = f"{mark_of('OWED')} {shown}  owed: not run on these files{before}"
         return Standing(name, line, owed=True)
     if latest.verdict in (PASS, XFAIL):

@@ -62,6 +62,13 @@ def test_what_no_longer_fits_and_what_is_too_old_is_owed(
     guard("status").ends_in(0).says("? one  owed: its receipt is too old, 1 of 1, 2020-01-01")
 
 
+def test_a_skip_is_not_said_to_be_of_other_files(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.commit("feat: clerk", {**config(), **case("true", prerequisites=["program:nosuch"])})
+    guard("run").ends_in(0)
+    said = guard("status").ends_in(0).says("? one  owed: not run on these files; last verdict SKIP")
+    said.says_not("on other files")
+
+
 def test_without_a_case_it_says_how_to_get_one(repo: ScratchRepo, guard: GuardCommand) -> None:
     guard("status").refuses("there is no guard.yaml here")
     repo.commit("feat: no case", config())
