@@ -49,6 +49,10 @@ class Project:
         self._plugins: Plugins | None = None
         self._asked: set[tuple[str, ...]] = set()
 
+    def at(self, tree: Tree) -> Project:
+        """Return another tree of the repository, to be judged by what judges this one."""
+        return Project(self.repo, tree, self.store, self.disabled)
+
     # Configuration ---------------------------------------------------------------------
 
     @cached_property

@@ -91,8 +91,7 @@ def readable(project: Project) -> Project | None:
 
 
 def _nothing(project: Project) -> Project:
-    empty = Tree(project.repo, project.repo.empty_tree)
-    return Project(project.repo, empty, project.store, project.disabled)
+    return project.at(Tree(project.repo, project.repo.empty_tree))
 
 
 def judge_merge(

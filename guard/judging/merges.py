@@ -32,7 +32,7 @@ def parents_of(new: Project, change: Change) -> list[Parent]:
     found: list[Parent] = []
     for commit in change.parents:
         tree = tree_of(new.repo, commit)
-        project = Project(new.repo, tree, new.store, new.disabled)
+        project = new.at(tree)
         if change.new.oid:
             changed = tuple(entry.path for entry in diff_trees(new.repo, tree, change.new))
         else:
@@ -76,7 +76,7 @@ def _lost_since(parent: Parent, other: Parent) -> Iterator[tuple[str, str]]:
     if not said:
         return
     tree = tree_of(repo, said[0].decode())
-    before = Project(repo, tree, other.project.store, other.project.disabled)
+    before = other.project.at(tree)
     changed = [entry.path for entry in diff_trees(repo, tree, other.project.tree)]
     for loss in losses_of(before, other.project, changed):
         yield loss.subject, loss.what

@@ -6,7 +6,7 @@ objects come through the reader that is open anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.change import DIFF_OPTIONS, Change, DiffEntry, parse_raw
@@ -72,13 +72,16 @@ def judge_range(
     disabled: frozenset[str] = frozenset(),
     *,
     today: str = "",
+    project_of: Callable[[Tree], Project] | None = None,
 ) -> Judgement:
     """Judge each commit against its first parent, a merge by what it loses of its parents.
 
     ``commits`` are in the order of `own_commits`. Violations name the commit. With ``fix.unit:
     range`` in the last one's guard.yaml, what a fix lacks may come in a later commit.
+    ``project_of`` a tree is what judges it, where that isn't the tree's own guard.yaml.
     """
-    judged = _Range(repo, commits, store, disabled)
+    made = project_of or (lambda tree: Project(repo, tree, store, disabled))
+    judged = _Range(repo, commits, made)
     found = [judged.judge(commit, today) for commit in commits]
     return Judgement(
         tuple(v for one in found for v in one.violations),
@@ -91,12 +94,11 @@ class _Range:
     """The trees of a range, each read once."""
 
     def __init__(
-        self, repo: Repo, commits: Sequence[CommitInfo], store: Store, disabled: frozenset[str]
+        self, repo: Repo, commits: Sequence[CommitInfo], project_of: Callable[[Tree], Project]
     ) -> None:
         self.repo = repo
         self.commits = commits
-        self.store = store
-        self.disabled = disabled
+        self._project_of = project_of
         self._projects: dict[str, Project] = {}
         self._trees = {commit.id: commit.tree for commit in commits}
         self._differences = differences(repo, self._pairs())
@@ -168,8 +170,7 @@ class _Range:
 
     def _project(self, tree: str) -> Project:
         if tree not in self._projects:
-            known = Project(self.repo, Tree(self.repo, tree), self.store, self.disabled)
-            self._projects[tree] = known
+            self._projects[tree] = self._project_of(Tree(self.repo, tree))
         return self._projects[tree]
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
