@@ -9,6 +9,7 @@ from guard.doctor import Finding, broken, unknown
 from guard.doctor.framework import check_framework
 from guard.doctor.hooks import check_hooks
 from guard.doctor.machine import check_git, check_isolation, check_python
+from guard.doctor.merge_driver import check_merge_driver
 from guard.doctor.repository import (
     check_config,
     check_history,
@@ -71,6 +72,7 @@ def _check_project(session: Session) -> Iterator[Finding]:
     yield from configured
     yield from check_hooks(session.repo)
     yield from check_framework(session.repo.root)
+    yield from check_merge_driver(session.repo)
     if any(finding.mark == BROKEN for finding in configured):
         return
     plugins = list(check_plugins(project))

@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard import config as config_file
 from guard.errors import ExitCode, UsageError
+from guard.git import Repo
 from guard.output import out, printable, say, warn, write, write_file
 from guard.project import Project
+from guard.regressions import FILE
 from guard.session import Session
 from guard.setup import framework, workflow
 from guard.setup.distribution import own_source, requirement
 from guard.setup.layouts import LOOKED_FOR
+from guard.setup.merge_driver import (
+    ATTRIBUTES,
+    append_attribute,
+    configure_driver,
+    is_named,
+    missing_attribute,
+)
 from guard.setup.remotes import find_remote
 from guard.setup.survey import Survey, survey_project
 from guard.setup.telling import tell_mode, tell_next, tell_survey
@@ -70,7 +79,9 @@ def init(*, yes: bool = False, ci: str | None = None, disabled: frozenset[str]) 
         elif not _is_wanted(files, yes):
             say("nothing was written")
             return ExitCode.OK
-        _write(session.repo.root, files)
+        _write(session.repo, files)
+        if is_named(session.repo) and configure_driver(session.repo):
+            out(f"merge driver of {FILE} is set in this clone's git config")
         # Loading it all now says what the first commit would stumble over.
         project = session.project()
         tell_mode(project)
@@ -88,6 +99,9 @@ def _new_files(project: Project, survey: Survey, ci: str | None) -> list[NewFile
     after = framework.add_hooks(before, own_source())
     if after != before:
         files.append(NewFile(framework.FILE, after, _grown(before)))
+    attribute = missing_attribute(project.repo)
+    if attribute:
+        files.append(NewFile(ATTRIBUTES, attribute.decode(), ""))
     if ci and not os.path.lexists(os.path.join(root, workflow.FILE)):
         text = workflow.workflow_text(find_remote(project.repo).branch, requirement())
         files.append(NewFile(workflow.FILE, text, ""))
@@ -136,9 +150,12 @@ def _is_wanted(files: list[NewFile], yes: bool) -> bool:
     return answer.strip().lower() in ("", "y", "yes") if answer else False
 
 
-def _write(root: str, files: list[NewFile]) -> None:
+def _write(repo: Repo, files: list[NewFile]) -> None:
     for file in files:
-        path = os.path.join(root, file.path)
+        if file.path == ATTRIBUTES:
+            append_attribute(repo, file.text.encode())
+            continue
+        path = os.path.join(repo.root, file.path)
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         except OSError as error:

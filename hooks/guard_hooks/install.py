@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from guard import output
 from guard.errors import UsageError
 from guard.git import Repo, find_repo, text_of
+from guard.regressions import FILE
+from guard.setup.merge_driver import configure_driver, is_named
 from guard_hooks.folder import (
     Hook,
     find_folder,
@@ -39,6 +41,7 @@ def install(*, force: bool = False, disabled: frozenset[str] = frozenset()) -> i
         os.makedirs(folder, exist_ok=True)
         written = [hook for hook in hooks if install_one(hook)]
         tell(repo, folder, hooks, written)
+        define_merge_driver(repo)
     return 0
 
 
@@ -98,6 +101,12 @@ def tell(repo: Repo, folder: str, hooks: list[Hook], written: list[Hook]) -> Non
         output.out(f"  called by the pre-commit framework: {', '.join(chained)}")
     for surprise in surprises(repo, place):
         output.out(f"! {surprise}")
+
+
+def define_merge_driver(repo: Repo) -> None:
+    """Define what .gitattributes names: that is for all, and each clone has its own config."""
+    if is_named(repo) and configure_driver(repo):
+        output.out(f"  merge driver of {FILE}: set in this clone's git config")
 
 
 def shown(repo: Repo, folder: str) -> str:

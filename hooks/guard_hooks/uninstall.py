@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from guard import output
 from guard.errors import UsageError
 from guard.git import find_repo
+from guard.setup.merge_driver import configured_driver, remove_driver
 from guard_hooks.folder import Hook, find_folder, move_hook, place_of_ours
 from guard_hooks.shim import KEPT, STAGES
 
@@ -23,6 +24,8 @@ def uninstall(*, disabled: frozenset[str] = frozenset()) -> int:
     """Remove our hooks of all stages; each earlier one comes back byte for byte."""
     with find_repo() as repo:
         folder = find_folder(repo)
+        if configured_driver(repo):
+            remove_driver(repo)
     hooks = [Hook(stage, os.path.join(folder, stage)) for stage in STAGES]
     removed = [hook.stage for hook in hooks if uninstall_one(hook)]
     place = output.printable(folder)

@@ -53,16 +53,17 @@ def test_forty_eight_skills_in_plugins(repo: ScratchRepo) -> None:
     repo.commit("docs: x (#3)", {"README.md": "x\n"})
     until = datetime.now(UTC).date() + timedelta(days=30)
     lines = init(repo).out.splitlines()
-    assert lines[:6] == [
+    assert lines[:7] == [
         "found 48 skills (plugins/*/skills/*), 4 cases",
         "? 1 says only in prose what they expect: UNGRADED, they can't fail yet",
         "your last 4 commits: 2 fixes touched a skill;"
         " 1 cosmetic, 1 would have been asked for a case",
         "75 % are squash merges: fix.unit is `range`",
-        "wrote guard.yaml (one block for all), .pre-commit-config.yaml (+3 hooks)",
-        lines[5],
+        "wrote guard.yaml (one block for all), .pre-commit-config.yaml (+3 hooks), .gitattributes",
+        "merge driver of regressions.json is set in this clone's git config",
+        lines[6],
     ]
-    found = re.fullmatch(r"mode: warn until (\S+), then block", lines[5])
+    found = re.fullmatch(r"mode: warn until (\S+), then block", lines[6])
     assert found
     assert date.fromisoformat(found[1]) - until <= timedelta(days=1)
     config = parse_config((repo.root / "guard.yaml").read_bytes())
@@ -104,6 +105,22 @@ def test_what_the_user_wrote_stays(repo: ScratchRepo) -> None:
     assert after[CONFIG].decode().startswith(theirs[CONFIG])
     assert "guard.yaml is there and stays as it is: 1 agent, 0 cases" in outcome.out
     assert "mode: block" in outcome.out
+
+
+def test_attributes_grow_at_their_end_and_the_driver_merges(repo: ScratchRepo) -> None:
+    theirs = b"*.png binary\r\n# caf\xe9\r\n"
+    repo.commit("feat: begin", {"skills/a/SKILL.md": "x\n", ".gitattributes": theirs})
+    assert "merge driver of regressions.json is set" in init(repo).out
+    line = b"regressions.json merge=guard-regressions\r\n"
+    assert (repo.root / ".gitattributes").read_bytes() == theirs + line
+    config = (repo.root / ".git/config").read_bytes()
+    again = init(repo).out
+    assert "merge driver" not in again
+    assert (repo.root / ".gitattributes").read_bytes() == theirs + line
+    assert (repo.root / ".git/config").read_bytes() == config
+    repo.git("config", "--remove-section", "merge.guard-regressions")
+    assert "merge driver" in init(repo).out
+    assert (repo.root / ".git/config").read_bytes() == config
 
 
 def test_one_skill_with_a_space_and_an_umlaut(repo: ScratchRepo) -> None:
