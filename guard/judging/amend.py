@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from guard.messages.cleanup import commit_options
+from guard.messages.commandline import commit_options
 
 #: How far up git is looked for: a framework and its shells stand in between.
 GENERATIONS = 6
@@ -25,15 +25,25 @@ class Process(NamedTuple):
 
 def git_command_line(pid: int | None = None) -> tuple[str, ...]:
     """Return the words of the nearest git above us; empty where there is none to be seen."""
-    at = os.getppid() if pid is None else pid
+    found = _nearest_git(os.getppid() if pid is None else pid)
+    return found[1].argv if found else ()
+
+
+def find_git() -> int | None:
+    """Return the id of the nearest git above us; None where there is none to be seen."""
+    found = _nearest_git(os.getppid())
+    return found[0] if found else None
+
+
+def _nearest_git(at: int) -> tuple[int, Process] | None:
     for _ in range(GENERATIONS):
         process = read_process(at)
         if process is None or at <= 1:
-            return ()
+            return None
         if is_git(process.argv):
-            return process.argv
+            return at, process
         at = process.parent
-    return ()
+    return None
 
 
 def is_git(argv: Sequence[str]) -> bool:

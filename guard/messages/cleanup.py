@@ -8,10 +8,11 @@ read the same there as in the stored commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from guard.errors import UsageError
+from guard.messages.commandline import CommandLine, read_command_line
 
 CUT_LINE = b"------------------------ >8 ------------------------\n"
 #: What git's isspace() knows; Python's strips more (a form feed, for one).
@@ -21,25 +22,8 @@ COMMENT_CHARS = b"#;@!$%^&|:"
 
 MODES = ("strip", "whitespace", "verbatim", "scissors", "default")
 
-_SHORT_WITH_VALUE = "mFCct"
-_LONG_WITH_VALUE = frozenset(
-    f"--{name}"
-    for name in (
-        *("message", "file", "author", "date", "reuse-message", "reedit-message", "template"),
-        *("cleanup", "fixup", "squash", "trailer", "pathspec-from-file"),
-        *("into-name", "strategy", "strategy-option"),
-    )
-)
-#: Options that matter here, with the length of the shortest form that git accepts.
-_ABBREVIATED = (
-    ("--cleanup", 4),
-    ("--verbose", 6),
-    ("--no-verbose", 9),
-    ("--edit", 4),
-    ("--no-edit", 6),
-)
-_GIVES_MESSAGE = ("-m", "-F", "-C", "--message", "--file", "--reuse-message", "--no-edit")
-_ASKS_FOR_EDITOR = ("-e", "-c", "--edit", "--reedit-message")
+_GIVES_MESSAGE = ("-m", "-F", "-C", "--message", "--file", "--reuse-message")
+_ASKS_FOR_EDITOR = ("-c", "--reedit-message")
 
 
 class Cleanup(NamedTuple):
@@ -77,16 +61,23 @@ def decode_message(raw: bytes, encoding: str = "") -> str:
 
     git itself converts such bytes when it stores the message, one by one (`verify_utf8`).
     """
-    if encoding:
+    if encoding and encoding.lower() not in ("utf-8", "utf8"):
         try:
             return raw.decode(encoding)
         except (LookupError, ValueError):
             pass
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        text = raw.decode("utf-8", "surrogateescape")
-        return text.translate({0xDC00 + byte: byte for byte in range(0x80, 0x100)})
+    text = raw.decode("utf-8", "surrogateescape")
+    if text.isascii():
+        return text
+    text = re.sub(_no_characters(), lambda found: found[0].encode().decode("latin-1"), text)
+    return text.translate({0xDC00 + byte: byte for byte in range(0x80, 0x100)})
+
+
+def _no_characters() -> str:
+    """Return a pattern of what Python decodes and git doesn't take for UTF-8."""
+    planes = range(0, 0x110000, 0x10000)
+    ends = "".join(f"{chr(plane | 0xFFFE)}{chr(plane | 0xFFFF)}" for plane in planes)
+    return f"[\ufdd0-\ufdef{ends}]"
 
 
 def stored_message(commit: bytes) -> str:
@@ -104,15 +95,35 @@ def effective_cleanup(
 ) -> Cleanup:
     """Return how git will clean ``raw``, the file that commit-msg was given.
 
-    ``config`` has git's keys in lower case, ``argv`` is the command line of the git that
-    runs the hook (empty where it can't be seen), ``git_editor`` the hook's ``GIT_EDITOR``.
+    ``config`` has git's keys in lower case, in the order of their last values; ``argv`` is the
+    command line of the git that runs the hook (empty where it can't be seen), ``git_editor``
+    the hook's ``GIT_EDITOR``.
     """
-    options = list(commit_options(argv))
-    mode = _last(options, "--cleanup") or config.get("commit.cleanup", "default")
-    comment = config.get("core.commentstring") or config.get("core.commentchar", "#")
-    if mode in ("default", "scissors") and not _uses_editor(argv, options, git_editor):
+    line = read_command_line(argv)
+    edited = _uses_editor(line, git_editor)
+    mode = _last(line, "--cleanup") or config.get("commit.cleanup", "default")
+    if mode in ("default", "scissors") and not edited:
         mode = "whitespace"
-    return Cleanup(mode, comment, _is_verbose(raw, config, argv, options, comment))
+    comment = _comment_setting(config)
+    if comment == "auto" and not edited:
+        # The file is what git chose the character by.
+        comment = _unused(raw)
+    return Cleanup(mode, comment, _is_verbose(raw, config, line, comment))
+
+
+def _comment_setting(config: Mapping[str, str]) -> str:
+    """Return the character, or since git 2.45 the string: of its two names the last one counts."""
+    found = [v for k, v in config.items() if k in ("core.commentchar", "core.commentstring")]
+    return found[-1] if found else "#"
+
+
+def _unused(message: bytes) -> str:
+    """Return what git takes for ``auto``: the first that begins no line (adjust_comment_...)."""
+    if b"#" not in message:
+        return "#"
+    begun = {message[:1], *re.findall(rb"[\r\n](.)", message, re.DOTALL)}
+    free = (char for char in COMMENT_CHARS.decode() if char.encode() not in begun)
+    return next(free, "#")
 
 
 def _comment(raw: bytes, wanted: str) -> bytes:
@@ -121,7 +132,8 @@ def _comment(raw: bytes, wanted: str) -> bytes:
     # git's own comments stand at the end of the file that the editor was given: the last
     # line is one, or what follows the scissors.
     cut = re.search(rb"^(.) " + re.escape(CUT_LINE) + rb"\1 ", raw, re.MULTILINE)
-    found = cut[1] if cut else raw.rstrip(WHITE).rpartition(b"\n")[2][:1]
+    last = raw.rstrip(WHITE).rpartition(b"\n")[2]
+    found = cut[1] if cut else last[:1] if last[1:2] in (b"", b" ", b"\t") else b""
     return found if found and found in COMMENT_CHARS else b"#"
 
 
@@ -146,74 +158,36 @@ def _strip_space(raw: bytes, comment: bytes) -> bytes:
     return b"\n".join([*kept, b""]) if kept else b""
 
 
-def commit_options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (option, value) of ``git commit`` or ``git merge``, its long names in full."""
-    words = iter(argv[_subcommand(argv) + 1 :])
-    for word in words:
-        if word == "--":
-            return
-        if word.startswith("--"):
-            name, given, value = word.partition("=")
-            name = _full_name(name)
-            yield name, value if given or name not in _LONG_WITH_VALUE else next(words, "")
-        elif word.startswith("-"):
-            yield from _short_options(word[1:], words)
+def _last(line: CommandLine, *wanted: str) -> str:
+    """Return the value of the last of some options; its name where it has none."""
+    return next((value or name for name, value in reversed(line.options) if name in wanted), "")
 
 
-def _short_options(letters: str, words: Iterator[str]) -> Iterator[tuple[str, str]]:
-    for place, letter in enumerate(letters, start=1):
-        if letter in _SHORT_WITH_VALUE:
-            yield f"-{letter}", letters[place:] or next(words, "")
-            return
-        yield f"-{letter}", ""
-        if letter in "uS":
-            return
-
-
-def _subcommand(argv: Sequence[str]) -> int:
-    return next((i for i, word in enumerate(argv) if word in ("commit", "merge")), 0)
-
-
-def _full_name(name: str) -> str:
-    return next(
-        (full for full, least in _ABBREVIATED if len(name) >= least and full.startswith(name)), name
-    )
-
-
-def _last(options: list[tuple[str, str]], wanted: str) -> str:
-    return next((value for name, value in reversed(options) if name == wanted), "")
-
-
-def _uses_editor(
-    argv: Sequence[str], options: list[tuple[str, str]], git_editor: str | None
-) -> bool:
+def _uses_editor(line: CommandLine, git_editor: str | None) -> bool:
     # git sets ":" where it starts no editor; but a user may have set that too.
     if git_editor != ":":
         return True
-    if not argv or argv[_subcommand(argv)] != "commit":
+    if line.name != "commit":
         return False
-    names = {name for name, _ in options}
+    asked = _last(line, "-e", "--edit", "--no-edit")
+    if asked:
+        return asked != "--no-edit"
+    names = {name for name, _ in line.options}
     if names.intersection(_ASKS_FOR_EDITOR):
         return True
     return not names.intersection(_GIVES_MESSAGE) and not any(
-        name == "--fixup" and ":" not in value for name, value in options
+        name == "--fixup" and ":" not in value for name, value in line.options
     )
 
 
-def _is_verbose(
-    raw: bytes,
-    config: Mapping[str, str],
-    argv: Sequence[str],
-    options: list[tuple[str, str]],
-    comment: str,
-) -> bool:
-    if not argv:
+def _is_verbose(raw: bytes, config: Mapping[str, str], line: CommandLine, comment: str) -> bool:
+    if not line.name:
         return _has_diff(raw, _comment(raw, comment))
-    if argv[_subcommand(argv)] != "commit":
+    if line.name != "commit":
         return False
-    for name, _ in reversed(options):
-        if name in ("-v", "--verbose", "--no-verbose"):
-            return name != "--no-verbose"
+    asked = _last(line, "-v", "--verbose", "--no-verbose")
+    if asked:
+        return asked != "--no-verbose"
     return config.get("commit.verbose", "0").lower() not in ("0", "false", "no", "off", "")
 
 

@@ -1,7 +1,7 @@
 """What a commit message claims: a fix, nearly a fix, an exemption, a weakened case.
 
-The one door to commit messages: cleaning is in message_cleanup.py, taking apart in
-message_parts.py. Whether a claim holds is for guard/rules/ to say.
+The one door to commit messages: cleaning is in cleanup.py, taking apart in parts.py, what only
+looks like a fix in near_misses.py. Whether a claim holds is for guard/rules/ to say.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from guard.messages.cleanup import (
     effective_cleanup,
     stored_message,
 )
+from guard.messages.near_misses import near_miss, plain, short
 from guard.messages.parts import Message, Revert, parse_header, parse_message, split_prefixes
 
 __all__ = [
@@ -47,20 +48,8 @@ WEAKENED = "Case-Weakened"
 #: Characters that an exemption's reason has at least.
 REASON_LENGTH = 10
 
-_FIX_WORD = r"(?:bug|hot)?-?fix(?:e[sd]|ing)?(?![\w-])"
-_MARKED = r"[\[({<*_:]+\s*" + _FIX_WORD + r"\s*[\])}>*_:]"
-#: What people put before a header: an autosquash prefix, a [tag] or (tag), a :gitmoji:,
-#: PROJ-123, a version, a bullet or an emoji.
-_DECORATION = (
-    r"(?:fixup|squash|amend)!\s*|\[[^\]]*\]|\([^)]*\)|:[a-z0-9_+-]+:"
-    r"|[A-Z][A-Z0-9]+-\d+\b|v?\d+(?:\.\d+)+\b|[\W_]"
-)
-#: A ticket or a version where a type would stand.
-_NO_TYPE = r"[a-z][a-z0-9]+-\d+|v?\d[\d.]*"
-_SEVERAL_TYPES = r"\w+(?:\s*[,&+/|]\s*\w+)+(?=\s*[(!:])"
-#: Characters of a header: enough for a near miss, and no work for a megabyte of symbols.
-_LOOKED_AT = 200
-_SHOWN = 60
+#: A bullet of a list of commits.
+_BULLET = r"[*+\-•]\s+(?=\S)"
 
 
 class FixSettings(NamedTuple):
@@ -125,7 +114,7 @@ def _closing_reason(message: Message) -> str | None:
 def _trailer_reason(message: Message, keys: Collection[str]) -> str | None:
     # A "Fixes:" without a value is the heading of a list, not a trailer.
     found = ((key, value) for key in keys for value in message.values(key) if value)
-    return next((f"it has the trailer {key}: {_short(value)}" for key, value in found), None)
+    return next((f"it has the trailer {key}: {short(value)}" for key, value in found), None)
 
 
 def _pattern_reason(message: Message, patterns: Collection[str]) -> str | None:
@@ -149,56 +138,6 @@ def _replacement_reason(message: Message, settings: FixSettings) -> str | None:
     return f"of the message that it amends to, {reason}" if reason else None
 
 
-def near_miss(message: Message) -> str | None:
-    """Say in a sentence how a header that is no fix looks like one; None where it doesn't.
-
-    Meant for a message that `fix_reason` finds nothing in.
-    """
-    if parse_header(message.crowded).type == "fix":
-        return (
-            f'"{_short(message.crowded)}" stands in the second line and is no header there: '
-            "put it first, or a blank line before it"
-        )
-    if message.type in ("fix", "revert") or not _looks_like_a_fix(message):
-        return None
-    return (
-        f'"{_short(message.header)}" looks like a fix and is not written as one: '
-        'a fix begins with "fix: " or "fix(scope): "'
-    )
-
-
-def _looks_like_a_fix(message: Message) -> bool:
-    if message.type and not re.fullmatch(_NO_TYPE, message.type):
-        return _names_a_fix(message.type)
-    line = _plain(message.header[:_LOOKED_AT]).strip()
-    while line:
-        if re.match(f"{_FIX_WORD}|{_MARKED}", line, re.I):
-            return True
-        several = re.match(_SEVERAL_TYPES, line)
-        if several:
-            return _names_a_fix(several[0])
-        decoration = re.match(_DECORATION, line)
-        if not decoration:
-            return False
-        line = line[decoration.end() :]
-    return False
-
-
-def _names_a_fix(types: str) -> bool:
-    words = re.split(r"[^a-z]+", _plain(types).lower())
-    return any(re.fullmatch(_FIX_WORD, word) for word in words)
-
-
-def _plain(text: str) -> str:
-    """Return the text without full-width and invisible look-alikes."""
-    if text.isascii():
-        return text
-    import unicodedata
-
-    folded = unicodedata.normalize("NFKC", text)
-    return "".join(char for char in folded if unicodedata.category(char) != "Cf")
-
-
 def squashed_fixes(message: Message, types: Collection[str] = ("fix",)) -> tuple[str, ...]:
     """Return the headers of fixes that a squash left in the body.
 
@@ -213,8 +152,9 @@ def _squashed_headers(message: Message) -> Iterator[str]:
     log = message.header.startswith("Squashed commit of the following")
     awaited = False
     for line in message.body.split("\n"):
-        if line.startswith(("* ", "- ")):
-            yield line[2:].strip()
+        bullet = re.match(_BULLET, line)
+        if bullet:
+            yield line[bullet.end() :].strip()
         elif log and re.match(r"commit [0-9a-f]{40}", line):
             awaited = True
         elif awaited and line.startswith("    "):
@@ -239,7 +179,7 @@ def exemption(message: Message, known: Collection[str] = ()) -> Exemption | None
 
 def _says_enough(reason: str) -> bool:
     """Tell whether a reason is long enough; what can't be seen doesn't count."""
-    return len(" ".join(_plain(reason).split())) >= REASON_LENGTH
+    return len(" ".join(plain(reason).split())) >= REASON_LENGTH
 
 
 def _exempted(value: str, known: Collection[str]) -> Exemption:
@@ -287,9 +227,5 @@ def trailer_problems(message: Message) -> tuple[str, ...]:
             )
     for value in message.values(WEAKENED):
         if not all(_weakened(value)):
-            problems.append(f'{WEAKENED}: "{_short(value)}" is not ID: and a reason')
+            problems.append(f'{WEAKENED}: "{short(value)}" is not ID: and a reason')
     return tuple(problems)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

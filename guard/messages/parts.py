@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 # Pattern texts, compiled by `re` when first used: the hook path doesn't pay for all of them.
@@ -16,7 +17,7 @@ _PREFIXES = r"(?:(?:fixup|squash|amend)! )*"
 _HEADER = r"(?P<type>[^\s():!]+)(?:\((?P<scope>[^()\r\n]+)\))?(?P<bang>!)?: +(?P<description>\S.*)"
 _TRAILER = r"([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)"
 _REFERENCE = (
-    r"(?:[\w.-]+/[\w.-]+)?#\d+\b|GH-\d+\b"
+    r"(?:[\w.-]+(?:/[\w.-]+)+)?#\d+\b|GH-\d+\b"
     r"|https?://\S+/(?:issues|pull|merge_requests|work_items)/\d+"
 )
 _CLOSING = (
@@ -71,8 +72,8 @@ class Message(NamedTuple):
     revert: Revert | None
     closing: tuple[tuple[str, str], ...]
     """(keyword in lower case, reference), of the subject and the body."""
-    crowded: str
-    """The second line, where no blank line parts it from the header."""
+    crowded: tuple[str, ...]
+    """The lines that no blank line parts from the header."""
 
     @property
     def is_revert(self) -> bool:
@@ -93,8 +94,10 @@ def parse_message(text: str) -> Message:
     parsed = parse_header(subject)
     body = "\n".join(below).strip("\n")
     trailers = tuple(_trailers(below))
-    revert = _revert(subject, parsed, body, trailers)
+    revert = _revert(subject, parsed, f"{subject}\n{body}", trailers)
+    # What a revert quotes is what is undone; with --reference it is in a line of the text.
     quoted = revert is not None and bool(revert.subject)
+    said = re.sub(f"{_REVERTED}.*", "", body if quoted else f"{subject}\n{body}", flags=re.M)
     return Message(
         header=header,
         autosquash=autosquash,
@@ -106,9 +109,8 @@ def parse_message(text: str) -> Message:
         body=body,
         trailers=trailers,
         revert=revert,
-        # The keyword in a reverted subject is what is undone.
-        closing=tuple(_closing(body if quoted else f"{subject}\n{body}")),
-        crowded=below[0] if below else "",
+        closing=tuple(_closing(said)),
+        crowded=tuple(takewhile(bool, below)),
     )
 
 
@@ -147,9 +149,9 @@ def _closing(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _revert(
-    subject: str, header: Header, body: str, trailers: tuple[tuple[str, str], ...]
+    subject: str, header: Header, text: str, trailers: tuple[tuple[str, str], ...]
 ) -> Revert | None:
-    ids = re.findall(_REVERTED, body, re.M)
+    ids = re.findall(_REVERTED, text, re.M)
     layers = 0
     taken_back = False
     inner = subject

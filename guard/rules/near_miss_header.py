@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from guard.messages.message import near_miss, squashed_fixes
+from guard.messages.near_misses import SUGGESTED, short
 from guard.model import Violation
 from guard.rules.commit import JudgedCommit
 
@@ -19,7 +20,7 @@ def check(commit: JudgedCommit) -> Iterator[Violation]:
     """Yield a warning where a commit that is no fix by its message looks like one."""
     if not commit.owned or commit.fix:
         return
-    said = near_miss(commit.message) or _squashed(commit)
+    said = near_miss(commit.message, commit.fix_types) or _squashed(commit)
     if said and commit.touched:
         yield Violation(
             rule=RULE,
@@ -34,7 +35,9 @@ def _squashed(commit: JudgedCommit) -> str | None:
     squashed = squashed_fixes(commit.message, commit.fix_types)
     if not squashed:
         return None
+    number = len(squashed)
+    held = f"{number} fixes" if number > 1 else "a fix"
     return (
-        f'this squash holds a fix ("{squashed[0]}") below a header that is none: '
-        "the fix and its case lose each other"
+        f"this squash holds {held} below a header that is none, so the fix and its case lose "
+        f'each other: write "{short(squashed[0], SUGGESTED)}"'
     )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: What of git's configuration decides how it will clean the message.
 SETTINGS = r"^(core\.comment(char|string)|commit\.(cleanup|verbose)|i18n\.commitencoding)$"
+COMMENT_STRING = "core.commentstring"
 #: Lines that an accepted commit may cost.
 LINES = 8
 
@@ -147,14 +148,26 @@ def begin_settings(repo: Repo) -> Callable[[], Mapping[str, str]]:
     # 1: none of them is set.
     listed = repo.begin("config", "-z", "--get-regexp", SETTINGS, ok=(0, 1))
 
-    def settings() -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for item in filter(None, listed().split(b"\0")):
-            key, given, value = text_of(item).partition("\n")
-            found[key] = value if given else "true"
-        return found
+    return lambda: read_settings(repo, listed())
 
-    return settings
+
+def read_settings(repo: Repo, listed: bytes) -> Mapping[str, str]:
+    """Return key → last value, in the order of these: of two names for one thing it counts."""
+    found: dict[str, str] = {}
+    for item in filter(None, listed.split(b"\0")):
+        key, given, value = text_of(item).partition("\n")
+        found.pop(key, None)
+        found[key] = value if given else "true"
+    if COMMENT_STRING in found and not knows_comment_string(repo):
+        del found[COMMENT_STRING]
+    return found
+
+
+def knows_comment_string(repo: Repo) -> bool:
+    """Tell whether git reads core.commentString: since 2.45. Asked where it is set."""
+    words = text_of(repo.out("version")).split()
+    numbers = [int(part) for part in words[2].split(".")[:2]]
+    return numbers >= [2, 45]
 
 
 def _refuse(

@@ -172,17 +172,6 @@ def test_settings_are_those_of_guard_yaml() -> None:
     assert fix_settings(given) == expected
 
 
-def test_a_near_miss_says_what_would_do() -> None:
-    assert near_miss(parse_message("fix : " + "a" * 99)) == (
-        f'"fix : {"a" * 53}…" looks like a fix and is not written as one: '
-        'a fix begins with "fix: " or "fix(scope): "'
-    )
-    crowded = near_miss(parse_message("feat: a\nfix: b\n"))
-    assert crowded is not None
-    assert crowded.startswith('"fix: b" stands in the second line')
-    assert near_miss(parse_message("feat: a\n\nfix: b\n")) is None
-
-
 LOG = f"""\
 Squashed commit of the following:
 
@@ -208,6 +197,7 @@ Date:   Mon Jul 13 12:00:00 2026 +0000
         ("feat: a (#3)\n\n* fix: b\n\n* feat: c\n* squash! FIX(d): e\n", ("fix: b", "FIX(d): e")),
         ("feat: a\n\n- fix: b\n", ("fix: b",)),
         ("feat: a\n\n* Fix the b\n  * fix: c\nfix: d\n", ()),
+        ("feat: a\n\n+ fix: b\n\u2022 fix: c\n-fix: d\n", ("fix: b", "fix: c")),
         (LOG, ("fix(a): first",)),
         (LOG.replace("Squashed commit", "About the commit"), ()),
     ],

@@ -44,12 +44,12 @@ def test_breaking_is_upper_case_and_a_footer(text: str, breaking: bool) -> None:
 )
 def test_header_is_the_first_line_that_is_not_empty(text: str) -> None:
     message = parse_message(text)
-    assert (message.header, message.body, message.crowded) == ("fix: a", "b", "")
+    assert (message.header, message.body, message.crowded) == ("fix: a", "b", ())
 
 
 def test_keeps_what_crowds_the_header() -> None:
-    message = parse_message("feat: a\nfix: b\n\nbody\n")
-    assert (message.type, message.crowded) == ("feat", "fix: b")
+    message = parse_message("feat: a\nfix: b\nc\n\nbody\n")
+    assert (message.type, message.crowded) == ("feat", ("fix: b", "c"))
 
 
 @pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
@@ -145,6 +145,10 @@ def test_a_trailer_begins_its_line_below_the_header(text: str, values: tuple[str
         ("fixes 12, fixes #x, fixes #12a, fixes\n#13", []),
         ('Revert "Fixes #12"\n\nFixes #13', [("fixes", "#13")]),
         ("revert: x, fixes #12", []),
+        ("This reverts commit 0123abc (x, fixes #12, 2031-07-10).", []),
+        ("Undo\n\nThis reverts commit 0123abc (x, fixes #12, 2031-07-10).\n", []),
+        ("Undo\n\nThis reverts commit 0123abc.\nFixes #13\n", [("fixes", "#13")]),
+        ("Fix group/sub/project#3", [("fix", "group/sub/project#3")]),
     ],
 )
 def test_finds_closing_keywords_with_a_reference(text: str, closing: list[tuple[str, str]]) -> None:
@@ -165,6 +169,10 @@ def test_finds_closing_keywords_with_a_reference(text: str, closing: list[tuple[
         ),
         (
             "Undo\n\nThis reverts commit 0123abc (fix: a, 2026-07-10).",
+            Revert(("0123abc",), "", False),
+        ),
+        (
+            "This reverts commit 0123abc (fix: a, 2031-07-10).",
             Revert(("0123abc",), "", False),
         ),
         (
