@@ -69,6 +69,11 @@ class Project:
         raw = self._parsed(config_file.FORMAT, entry.oid, self._validated_config)
         return config_file.config_of(raw, entry.oid)
 
+    @property
+    def policy(self) -> Config:
+        """The guard.yaml that says what is a fix and what a broken rule does: its own."""
+        return self.config
+
     def _validated_config(self, content: bytes) -> Any:
         return dict(config_file.parse_config(content).raw)
 
@@ -295,15 +300,7 @@ class Project:
 
     def case_error(self, path: str, key: str, message: str) -> ConfigError:
         """Return an error at a key of a case file, with its line."""
-        from guard.cases.markdown import split_front_matter
-        from guard.yamlfile import line_of
-
-        line = 0
-        content = self.tree.read(path)
-        if content is not None and path.lower().endswith((".md", ".markdown")):
-            source, _ = split_front_matter(path, content.decode("utf-8-sig", "replace"))
-            line = line_of(source, tuple(key.split(".")), first_line=2)
-        return ConfigError(path, line, key, message)
+        return ConfigError(path, loading.line_in(path, self.tree.read(path), key), key, message)
 
     def _unique(self, cases: Iterable[Case]) -> dict[str, Case]:
         found: dict[str, Case] = {}

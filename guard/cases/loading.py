@@ -46,6 +46,17 @@ def read_cases(plugins: Plugins | None, path: str, content: bytes) -> Sequence[F
     return parse_cases(path, content)
 
 
+def line_in(path: str, content: bytes | None, key: str) -> int:
+    """Return the line on which a case file states a key; 0 where that can't be told."""
+    if content is None or not path.lower().endswith((".md", ".markdown")):
+        return 0
+    from guard.cases.markdown import split_front_matter
+    from guard.yamlfile import line_of
+
+    source, _ = split_front_matter(path, content.decode("utf-8-sig", "replace"))
+    return line_of(source, tuple(key.split(".")), first_line=2)
+
+
 def _checked(path: str, plugin: str, loaded: Any) -> list[Fields]:
     try:
         # What is kept must be JSON; and a plugin's own objects are not held on to.

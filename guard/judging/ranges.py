@@ -143,7 +143,7 @@ class _Range:
     @property
     def _by_range(self) -> bool:
         tip = self._project(self.commits[-1].tree)
-        return bool(tip.config.fix["unit"] == "range")
+        return bool(tip.policy.fix["unit"] == "range")
 
     def _later(self, commit: CommitInfo) -> Sequence[JudgedCommit]:
         """Return the commits after one, that may bring what it lacks."""

@@ -63,8 +63,8 @@ class JudgedCommit:
 
     @cached_property
     def _fix_settings(self) -> tuple[FixSettings, ...]:
-        configs = [p.config for p in (self.base, self.new) if p.has_config]
-        return tuple(dict.fromkeys(fix_settings(config.fix) for config in configs))
+        policies = [p.policy for p in (self.base, self.new) if p.has_config]
+        return tuple(dict.fromkeys(fix_settings(policy.fix) for policy in policies))
 
     @property
     def fix_types(self) -> tuple[str, ...]:

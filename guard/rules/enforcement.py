@@ -26,6 +26,6 @@ def warns_until(projects: Iterable[Project], rule: str, today: str = "") -> str:
 
     ``today`` is a date in UTC, such as 2026-12-31; the clock's by default.
     """
-    days = [deadline(p.config, rule) for p in projects if p.has_config]
+    days = [deadline(p.policy, rule) for p in projects if p.has_config]
     last = min(days, default="")
     return last if last >= (today or time.strftime("%Y-%m-%d", time.gmtime())) else ""
