@@ -15,13 +15,27 @@ Matcher = Callable[[bytes], bool]
 WILDCARDS = frozenset("*?[")
 
 
-def compile_globs(globs: Iterable[str]) -> Matcher:
-    """Return a test of a path against any of the globs."""
+def compile_globs(globs: Iterable[str], names: Iterable[str] = ()) -> Matcher:
+    """Return a test of a path against any of the globs, and of names taken as they stand.
+
+    The names may be thousands: a look-up each, as a pattern of them takes long to make.
+    """
     pattern = _regex(tuple(globs))
-    if pattern is None:
-        return lambda path: False
-    match = pattern.match
+    match = pattern.match if pattern else _matches_nothing
+    known = frozenset(_encoded(name.removeprefix("./").rstrip("/")) for name in names)
+    if known:
+        return lambda path: match(path) is not None or _is_within(path, known)
     return lambda path: match(path) is not None
+
+
+def _matches_nothing(path: bytes) -> None:
+    return None
+
+
+def _is_within(path: bytes, names: frozenset[bytes]) -> bool:
+    while path and path not in names:
+        path = path.rpartition(b"/")[0]
+    return bool(path)
 
 
 @lru_cache(maxsize=512)

@@ -333,15 +333,10 @@ class Project:
     @cached_property
     def is_guards_own(self) -> Matcher:
         """Test a path: guard.yaml, regressions.json and what it names, cases, plugins."""
-        named = [path for record in self.records.values() for path in record.named_files()]
-        files = [
-            config_file.FILE,
-            regressions_file.FILE,
-            *self.config.plugins,
-            *map(literal, named),
-        ]
+        named = (path for record in self.records.values() for path in record.named_files())
+        files = (config_file.FILE, regressions_file.FILE, *self.config.plugins)
         evaluators = [file for agent in self.agents.values() for file in _evaluator_files(agent)]
-        return compile_globs((*files, *evaluators, *self.case_globs))
+        return compile_globs((*files, *evaluators, *self.case_globs), named)
 
     def own_paths(self, agent: Agent) -> Matcher:
         """Return a test of the agent's own paths (DESIGN section 4).

@@ -127,3 +127,20 @@ def test_odd_classes_match_what_they_say_and_raise_nothing(
 
 def test_folders_above_hold_all_that_a_glob_matches() -> None:
     assert folders_above(["a/b/**", "c/*/d", "*.md"]) == {b"a", b"a/b", b"c"}
+
+
+def test_names_are_taken_as_they_stand() -> None:
+    matches = compile_globs(["evals/*.md"], ["regressions/[a]*", "./one.md", "deep/folder/"])
+    for path in (b"evals/x.md", b"regressions/[a]*", b"regressions/[a]*/x", b"one.md", b"one.md/x"):
+        assert matches(path)
+    assert matches(b"deep/folder/below/it")
+    for path in (b"regressions/ab", b"one.mdx", b"deep", b"evals/x/y.md", b"x/one.md", b""):
+        assert not matches(path)
+    assert not compile_globs([], ["a"])(b"b")
+
+
+@given(st.lists(st.text("ab/[*", min_size=1), max_size=5), st.text("ab/[*"))
+def test_a_name_matches_what_its_literal_glob_does(names: list[str], path: str) -> None:
+    plain = [name for name in names if name.strip("/.")]
+    by_globs = compile_globs(map(literal, plain))
+    assert compile_globs((), plain)(path.encode()) == by_globs(path.encode())

@@ -1,26 +1,37 @@
 """The commits of a range, read in bulk, and each judged by the offline rules.
 
-Two git processes for any number of commits: one walk, and one for all their differences;
-objects come through the reader that is open anyway.
+A few git processes for any number of commits: one walk, and one for the differences of each
+five hundred; objects come through the reader that is open anyway. What a commit leaves alone is
+known from its parent (`guard.judging.successor`), and no more is held than the latest need.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.change import DIFF_OPTIONS, Change, DiffEntry, parse_raw
-from guard.errors import GuardError
+from guard.errors import GuardError, UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.guarded import concerns
-from guard.judging.judge import RANGE, Judgement, judge_commit, judge_merge
+from guard.judging.judge import RANGE, Judgement, judge, judge_commit, judge_merge, readable
 from guard.judging.merges import Parent, merge_losses, missing_commit
+from guard.judging.record_texts import RecordTexts
+from guard.judging.successor import RECORDS, NextTree, Successor
 from guard.messages.message import parse_message, stored_message
 from guard.project import Project
+from guard.rules import fix_needs_case, fix_needs_record
 from guard.rules.commit import JudgedCommit
 from guard.store import Store
 from guard.tree import Tree
 
+#: Commits whose differences are held at once.
+AT_ONCE = 500
+#: Projects that are held: a branch may go on from one that is some commits back.
+MOST_PROJECTS = 64
+#: Rules whose demand a later commit may meet (``fix.unit: range``).
+_MAY_FOLLOW = (fix_needs_case.RULE, fix_needs_record.RULE)
 #: Digits of a commit's id that people are shown.
 SHORT = 10
 
@@ -51,7 +62,9 @@ def own_commits(repo: Repo, tips: Iterable[str], not_in: Iterable[str]) -> list[
     Raises `UnreadableError` where history is missing.
     """
     listed = repo.out("rev-list", "--topo-order", "--reverse", *tips, "--not", *not_in, "--")
-    return [read_commit(repo, oid) for oid in listed.decode().split()]
+    oids = listed.decode().split()
+    read = repo.objects.read_many(oids)
+    return [_parsed(oid, read[oid]) for oid in oids]
 
 
 def read_commit(repo: Repo, oid: str) -> CommitInfo:
@@ -59,10 +72,23 @@ def read_commit(repo: Repo, oid: str) -> CommitInfo:
     item = repo.objects.read(oid)
     if item is None or item.kind != "commit":
         raise missing_commit(oid)
-    headers = [line.split(b" ", 1) for line in item.data.partition(b"\n\n")[0].split(b"\n")]
+    return _parsed(item.oid, item.data)
+
+
+def _parsed(oid: str, data: bytes) -> CommitInfo:
+    headers = [line.split(b" ", 1) for line in data.partition(b"\n\n")[0].split(b"\n")]
     tree = next(value for key, *rest in headers for value in rest if key == b"tree")
     parents = tuple(v.decode() for key, *rest in headers for v in rest if key == b"parent")
-    return CommitInfo(item.oid, tree.decode(), parents, stored_message(item.data))
+    return CommitInfo(oid, tree.decode(), parents, stored_message(data))
+
+
+def shallow_commits(repo: Repo) -> frozenset[str]:
+    """Return the commits at which a shallow clone ends: a walk shows them without parents."""
+    try:
+        with open(os.path.join(repo.common_dir, "shallow"), encoding="ascii") as file:
+            return frozenset(file.read().split())
+    except OSError:
+        return frozenset()
 
 
 def judge_range(
@@ -80,84 +106,146 @@ def judge_range(
     range`` in the last one's guard.yaml, what a fix lacks may come in a later commit.
     ``project_of`` a tree is what judges it, where that isn't the tree's own guard.yaml.
     """
-    made = project_of or (lambda tree: Project(repo, tree, store, disabled))
-    judged = _Range(repo, commits, made)
-    found = [judged.judge(commit, today) for commit in commits]
-    return Judgement(
-        tuple(v for one in found for v in one.violations),
-        tuple(note for one in found for note in one.notes),
-        tuple(text for one in found for text in one.exempt),
-    )
+    judging = RangeJudge(repo, commits, store, disabled, today=today)
+    if project_of is not None:
+        judging.project_of = project_of
+        judging.by_difference = False
+    return judging.judge()
 
 
-class _Range:
-    """The trees of a range, each read once."""
+class RangeJudge:
+    """Judges a range; a caller may listen to what is judged, and go on after an error."""
+
+    by_difference = True
+    """Whether a tree's project may be told from its parent's."""
 
     def __init__(
-        self, repo: Repo, commits: Sequence[CommitInfo], project_of: Callable[[Tree], Project]
+        self,
+        repo: Repo,
+        commits: Sequence[CommitInfo],
+        store: Store,
+        disabled: frozenset[str] = frozenset(),
+        *,
+        today: str = "",
+        heard: Callable[[JudgedCommit], None] = lambda judged: None,
+        failed: Callable[[GuardError], None] | None = None,
     ) -> None:
+        """Make ready.
+
+        ``heard`` is told of each commit that may concern an agent and is no merge; ``failed``
+        of what keeps one from being judged, which else ends it all.
+        """
         self.repo = repo
         self.commits = commits
-        self._project_of = project_of
+        self.project_of: Callable[[Tree], Project]
+        self.project_of = lambda tree: Project(repo, tree, store, disabled)
+        self._today = today
+        self._heard = heard
+        self._failed = failed
+        self._texts = RecordTexts()
         self._projects: dict[str, Project] = {}
         self._trees = {commit.id: commit.tree for commit in commits}
-        self._differences = differences(repo, self._pairs())
-        self._places = {commit.id: place for place, commit in enumerate(commits)}
-        self._by_place: list[tuple[int, JudgedCommit]] | None = None
+        self._differences: Mapping[tuple[str, str], tuple[DiffEntry, ...]] = {}
+        self._found: dict[int, Judgement] = {}
+        self._lacking: dict[int, JudgedCommit] = {}
+        self._bringing: dict[int, JudgedCommit] = {}
 
-    def judge(self, commit: CommitInfo, today: str) -> Judgement:
-        """Judge one commit of the range; an error names it too."""
+    def judge(self) -> Judgement:
+        """Judge all of it. Raises `UnreadableError` where the history of the range is missing."""
+        ends = shallow_commits(self.repo)
+        cut_off = next((commit for commit in self.commits if commit.id in ends), None)
+        if cut_off is not None:
+            raise _cut_off(cut_off.id)
+        by_range = bool(self.commits) and self._is_by_range()
+        for start in range(0, len(self.commits), AT_ONCE):
+            several = self.commits[start : start + AT_ONCE]
+            self._differences = differences(self.repo, self._pairs(several))
+            for place, commit in enumerate(several, start):
+                self._judge_at(place, commit, by_range=by_range)
+        for place, lacking in self._lacking.items():
+            self._judge_again(place, lacking)
+        return self._joined()
+
+    def _is_by_range(self) -> bool:
+        tip = self.project_of(Tree(self.repo, self.commits[-1].tree))
         try:
-            judgement = self._judge(commit, today)
+            return bool(tip.policy.fix["unit"] == "range")
+        except UsageError:
+            return False  # the commit that brought it says what is wrong with it
+
+    def _joined(self) -> Judgement:
+        found = [self._found[place] for place in sorted(self._found)]
+        return Judgement(
+            tuple(v for one in found for v in one.violations),
+            tuple(note for one in found for note in one.notes),
+            tuple(text for one in found for text in one.exempt),
+        )
+
+    def _judge_at(self, place: int, commit: CommitInfo, *, by_range: bool) -> None:
+        try:
+            change, base, new = self._change(commit)
+            if len(commit.parents) > 1:
+                lost = merge_losses(self._parents(commit), new)
+                message = parse_message(commit.message)
+                self._keep(place, commit, judge_merge(lost, base, new, message, self._today))
+            elif _may_concern(change, base, new):
+                judged = self._judge(place, commit, change, base, new)
+                if by_range and judged is not None:
+                    self._note(place, judged)
         except GuardError as error:
             error.message = f"commit {commit.title}: {error.message}"
-            raise
-        return Judgement(
-            tuple(v._replace(commit=commit.title) for v in judgement.violations),
-            tuple(f"{commit.title}: {note}" for note in judgement.notes),
-            judgement.exempt,
-        )
+            if self._failed is None:
+                raise
+            self._failed(error)
 
-    def _judge(self, commit: CommitInfo, today: str) -> Judgement:
-        change, base, new = self.change(commit)
+    def _judge(
+        self, place: int, commit: CommitInfo, change: Change, base: Project, new: Project
+    ) -> JudgedCommit | None:
         message = parse_message(commit.message)
-        if len(commit.parents) > 1:
-            lost = merge_losses(self._parents(commit), new)
-            return judge_merge(lost, base, new, message, today)
-        if not _may_concern(change, base, new):
-            return Judgement()
-        followers = self._later(commit) if self._by_range else ()
-        return judge_commit(
-            base, new, change, message, stage=RANGE, followers=followers, today=today
+        if readable(base) is None:
+            found = judge_commit(base, new, change, message, stage=RANGE, today=self._today)
+            self._keep(place, commit, found)
+            return None
+        judged = JudgedCommit(base, new, change, message, stage=RANGE)
+        self._keep(place, commit, judge(judged, self._today))
+        self._heard(judged)
+        return judged
+
+    def _keep(self, place: int, commit: CommitInfo, found: Judgement) -> None:
+        if found == _NOTHING:
+            return
+        title = commit.title
+        self._found[place] = Judgement(
+            tuple(v._replace(commit=title) for v in found.violations),
+            tuple(f"{title}: {note}" for note in found.notes),
+            found.exempt,
         )
 
-    def change(self, commit: CommitInfo) -> tuple[Change, Project, Project]:
+    def _note(self, place: int, judged: JudgedCommit) -> None:
+        """Note what lacks something that may follow, and what may bring it."""
+        found = self._found.get(place, _NOTHING)
+        if any(violation.rule in _MAY_FOLLOW for violation in found.violations):
+            self._lacking[place] = judged
+        paths = judged.change.paths
+        if RECORDS in paths or judged.new.case_paths(paths):
+            self._bringing[place] = judged
+
+    def _judge_again(self, place: int, judged: JudgedCommit) -> None:
+        followers = [one for at, one in self._bringing.items() if at > place]
+        if followers:
+            judged.followers = followers
+            del self._found[place]
+            self._keep(place, self.commits[place], judge(judged, self._today))
+
+    def _change(self, commit: CommitInfo) -> tuple[Change, Project, Project]:
         """Return what a commit changes of its first parent, and both sides."""
         before = self._tree_of(commit.parents[0]) if commit.parents else self.repo.empty_tree
-        base, new = self._project(before), self._project(commit.tree)
         entries = self._differences.get((before, commit.tree), ())
+        base = self._project(before)
+        new = self._next(base, commit.tree, entries)
         message = commit.message.encode("utf-8", "surrogateescape")
         change = Change(base.tree, new.tree, entries, message, commit.id, commit.parents)
         return change, base, new
-
-    @property
-    def _by_range(self) -> bool:
-        tip = self._project(self.commits[-1].tree)
-        return bool(tip.policy.fix["unit"] == "range")
-
-    def _later(self, commit: CommitInfo) -> Sequence[JudgedCommit]:
-        """Return the commits after one, that may bring what it lacks."""
-        if self._by_place is None:
-            self._by_place = list(self._bringing())
-        place = self._places[commit.id]
-        return [other for at, other in self._by_place if at > place]
-
-    def _bringing(self) -> Iterator[tuple[int, JudgedCommit]]:
-        for place, commit in enumerate(self.commits):
-            change, base, new = self.change(commit)
-            if len(commit.parents) < 2 and _may_concern(change, base, new):
-                message = parse_message(commit.message)
-                yield place, JudgedCommit(base, new, change, message, stage=RANGE)
 
     def _parents(self, commit: CommitInfo) -> list[Parent]:
         found: list[Parent] = []
@@ -169,12 +257,24 @@ class _Range:
         return found
 
     def _project(self, tree: str) -> Project:
-        if tree not in self._projects:
-            self._projects[tree] = self._project_of(Tree(self.repo, tree))
-        return self._projects[tree]
+        known = self._projects.get(tree)
+        return known or self._hold(tree, self.project_of(Tree(self.repo, tree)))
 
-    def _pairs(self) -> Iterator[tuple[str, str]]:
-        for commit in self.commits:
+    def _next(self, base: Project, tree: str, entries: Sequence[DiffEntry]) -> Project:
+        """Return the project of a tree that differs from the base's by the entries."""
+        if not self.by_difference or tree in self._projects:
+            return self._project(tree)
+        following = NextTree(base.tree, tree, entries)
+        return self._hold(tree, Successor(base, following, entries, self._texts))
+
+    def _hold(self, tree: str, project: Project) -> Project:
+        while len(self._projects) >= MOST_PROJECTS:
+            del self._projects[next(iter(self._projects))]
+        self._projects[tree] = project
+        return project
+
+    def _pairs(self, commits: Iterable[CommitInfo]) -> Iterator[tuple[str, str]]:
+        for commit in commits:
             if not commit.parents:
                 yield self.repo.empty_tree, commit.tree
             for parent in commit.parents:
@@ -184,6 +284,16 @@ class _Range:
         if oid not in self._trees:
             self._trees[oid] = read_commit(self.repo, oid).tree
         return self._trees[oid]
+
+
+_NOTHING = Judgement()
+
+
+def _cut_off(commit: str) -> UnreadableError:
+    return UnreadableError(
+        f"what came before commit {commit[:SHORT]} is missing: a shallow clone",
+        "git fetch --unshallow",
+    )
 
 
 def _may_concern(change: Change, base: Project, new: Project) -> bool:

@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from guard.errors import ConfigError, UnreadableError
+from guard.errors import ConfigError, GuardError, UnreadableError
 from guard.git import Repo, find_repo
 from guard.judging.judge import Judgement
-from guard.judging.ranges import CommitInfo, differences, judge_range, own_commits
+from guard.judging.ranges import (
+    CommitInfo,
+    RangeJudge,
+    differences,
+    judge_range,
+    own_commits,
+    shallow_commits,
+)
+from guard.rules.commit import JudgedCommit
 from guard.store import Store
 from guard.tree import Tree
 from tests.conftest import ScratchRepo
@@ -322,3 +330,117 @@ def test_many_commits_take_few_processes(
             assert Range(span.repo, opened).judge("base") == Judgement()
     called = [line.split("git ")[-1].split()[0] for line in trace.read_text().splitlines()]
     assert sorted(called) == ["cat-file", "diff-tree", "rev-list", "rev-parse"]
+
+
+# Shallow clones, other repositories -------------------------------------------------------
+
+
+def test_a_range_that_meets_the_end_of_a_shallow_clone(span: Range) -> None:
+    for number in range(4):
+        span.repo.commit(f"docs: {number}", {"a": f"{number}\n"})
+    span.repo.git("clone", "--quiet", "--depth=3", f"file://{span.repo.root}", "../shallow")
+    with find_repo(str(span.repo.root.parent / "shallow")) as shallow:
+        store = Store.open(shallow.common_dir)
+        assert len(shallow_commits(shallow)) == 1
+        within = own_commits(shallow, ["HEAD"], ["HEAD~2"])
+        assert judge_range(shallow, within, store) == Judgement()
+        cut_off = own_commits(shallow, ["HEAD"], [])
+        with pytest.raises(UnreadableError, match="is missing: a shallow") as caught:
+            judge_range(shallow, cut_off, store)
+        assert caught.value.hint == "git fetch --unshallow"
+
+
+def test_the_end_of_a_shallow_clone_is_no_root_even_where_its_parent_is_here(span: Range) -> None:
+    """A walk stops there: what lies behind would be left out unseen."""
+    span.repo.commit(FIX_MESSAGE, FIX_IT)
+    end = span.repo.commit("docs: one", {"a": "1\n"})
+    span.repo.commit("docs: two", {"a": "2\n"})
+    assert span.rules("base") == [("fix-needs-case", FIX_MESSAGE)]
+    (span.repo.root / ".git" / "shallow").write_text(f"{end}\n")
+    with pytest.raises(UnreadableError, match="a shallow clone"):
+        span.judge("base")
+
+
+def test_a_repository_of_another_hash(tmp_path: Path) -> None:
+    root = tmp_path / "wide"
+    root.mkdir()
+    repo = ScratchRepo(root)
+    repo.git("init", "--quiet", "--object-format=sha256")
+    repo.commit("feat: base", BASE)
+    repo.git("branch", "base")
+    repo.commit(FIX_MESSAGE, FIX_IT)
+    with find_repo(str(root)) as opened:
+        span = Range(repo, opened)
+        assert len(span.commits("base")[0].id) == 64
+        assert span.rules("base") == [("fix-needs-case", FIX_MESSAGE)]
+        repo.git("reset", "-q", "--hard", "base")
+        repo.commit(FIX_MESSAGE, FIX)
+        assert span.rules("base") == []
+
+
+def test_a_merge_of_three_that_drops_a_case(forked: Range) -> None:
+    for name in ("two", "three"):
+        forked.repo.git("checkout", "-q", "-b", name, "base")
+        forked.repo.commit(f"docs: {name}", {name: "1\n"})
+    forked.repo.git("checkout", "-q", "main")
+    forked.repo.git("merge", "-q", "--no-ff", "-m", "Merge three", "topic", "two", "three")
+    assert len(forked.commits("base")[-1].parents) == 4
+    assert forked.rules("base") == []
+    forked.repo.write(WEAKER)
+    forked.repo.git("commit", "-aqm", "Merge three", "--amend")
+    assert forked.rules("base") == [("case-weakened", "Merge three")]
+
+
+def test_a_reapplied_fix_is_a_fix_again(span: Range) -> None:
+    span.repo.commit(FIX_MESSAGE, FIX)
+    span.repo.commit("chore: take back", {SKILL: BASE[SKILL]})
+    span.repo.git("branch", "-f", "base")
+    span.repo.commit(f'Reapply "{FIX_MESSAGE}"', FIX_IT)
+    assert span.rules("base") == [("fix-needs-case", f'Reapply "{FIX_MESSAGE}"')]
+
+
+def test_an_empty_fix_owes_nothing(span: Range) -> None:
+    span.repo.commit(FIX_MESSAGE)
+    assert span.rules("base") == []
+
+
+# Listening, and going on ------------------------------------------------------------------
+
+
+def test_one_who_listens_hears_of_commits_that_may_concern_an_agent(span: Range) -> None:
+    span.repo.commit("docs: other", {"a": "1\n"})
+    span.repo.commit("feat: skill", FIX_IT)
+    heard: list[str] = []
+
+    def hear(judged: JudgedCommit) -> None:
+        heard.append(judged.message.header)
+
+    store = Store.open(span.opened.common_dir)
+    RangeJudge(span.opened, span.commits("base"), store, heard=hear).judge()
+    assert heard == ["feat: skill"]
+
+
+def test_one_who_wants_to_hears_of_errors_and_of_all_the_rest(span: Range) -> None:
+    span.repo.commit("chore: break", {"guard.yaml": "version: 1\nagnets: {}\n"})
+    span.repo.commit("chore: mend", {"guard.yaml": GUARD_YAML})
+    span.repo.commit(FIX_MESSAGE, FIX_IT)
+    failed: list[GuardError] = []
+    store = Store.open(span.opened.common_dir)
+    judging = RangeJudge(span.opened, span.commits("base"), store, failed=failed.append)
+    found = judging.judge()
+    assert [error.message.split(": guard.yaml")[0][18:] for error in failed] == ["chore: break"]
+    assert [violation.rule for violation in found.blocking] == ["fix-needs-case"]
+
+
+def test_more_commits_than_are_held_at_once(span: Range, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guard.judging.ranges.AT_ONCE", 2)
+    monkeypatch.setattr("guard.judging.ranges.MOST_PROJECTS", 2)
+    span.repo.commit("chore: range", {"guard.yaml": GUARD_YAML + "fix: {unit: range}\n"})
+    span.repo.git("branch", "-f", "base")
+    span.repo.commit(FIX_MESSAGE, FIX_IT)
+    for number in range(5):
+        span.repo.commit(f"docs: {number}", {"a": f"{number}\n"})
+    lacking = [("fix-needs-case", FIX_MESSAGE)]
+    assert span.rules("base") == lacking
+    span.repo.commit("test: both", {CASE: CASE_TEXT, RECORDS: records(eur_taxi=record())})
+    assert span.rules("base") == []
