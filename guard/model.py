@@ -134,6 +134,8 @@ class Violation(NamedTuple):
     detail: tuple[str, ...] = ()
     """Further lines: the likely cause first."""
     warning: bool = False
+    agents: tuple[str, ...] = ()
+    """The agents, one by one, where it is one violation of several; ``agent`` joins them."""
 
 
 def __getattr__(name: str) -> Any:

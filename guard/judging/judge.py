@@ -6,7 +6,7 @@ CI say the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from guard.change import Change
@@ -26,7 +26,17 @@ from guard.rules.commit import COMMIT, RANGE, JudgedCommit, is_excused
 from guard.rules.enforcement import warns_until
 from guard.tree import Tree
 
-__all__ = ["COMMIT", "RANGE", "Judgement", "judge", "judge_commit", "judge_merge", "readable"]
+__all__ = [
+    "COMMIT",
+    "RANGE",
+    "Judgement",
+    "cosmetic_count",
+    "joined",
+    "judge",
+    "judge_commit",
+    "judge_merge",
+    "readable",
+]
 
 
 class Judgement(NamedTuple):
@@ -38,6 +48,8 @@ class Judgement(NamedTuple):
     """Shown, and changes nothing."""
     exempt: tuple[str, ...] = ()
     """What was excused, each with its reason."""
+    cosmetic: tuple[str, ...] = ()
+    """Why fixes owe no case, where all they change is cosmetic: ``PATH: 1 word of prose``."""
 
     @property
     def blocking(self) -> tuple[Violation, ...]:
@@ -54,11 +66,13 @@ def judge_commit(
     stage: str = COMMIT,
     followers: Sequence[JudgedCommit] = (),
     today: str = "",
+    heard: Callable[[JudgedCommit], None] = lambda commit: None,
 ) -> Judgement:
     """Judge the commit that turns ``base`` into ``new``; a merge by all of its parents.
 
     ``followers`` are later commits that may bring what a fix lacks; ``today`` is a date in
-    UTC, the clock's by default. Raises `ConfigError` where the new tree's files are wrong.
+    UTC, the clock's by default; ``heard`` is told of a commit that is no merge.
+    Raises `ConfigError` where the new tree's files are wrong.
     """
     if len(change.parents) > 1:
         from guard.judging.merges import merge_losses, parents_of
@@ -68,6 +82,7 @@ def judge_commit(
     before = known or _nothing(base)
     commit = JudgedCommit(before, new, change, message, stage=stage, followers=followers)
     judged = judge(commit, today)
+    heard(commit)
     if known is not None:
         return judged
     removed = () if new.has_config else (case_weakened.REMOVED,)
@@ -106,6 +121,29 @@ def judge_merge(
     return Judgement(_weigh(found, (base, new), today))
 
 
+def joined(found: Iterable[Judgement]) -> Judgement:
+    """Return several judgements as one."""
+    each = list(found)
+    return Judgement(
+        tuple(violation for one in each for violation in one.violations),
+        tuple(note for one in each for note in one.notes),
+        tuple(text for one in each for text in one.exempt),
+        tuple(text for one in each for text in one.cosmetic),
+    )
+
+
+def cosmetic_count(cosmetic: Sequence[str]) -> tuple[str, ...]:
+    """Return one line that counts the cosmetic fixes of a range by their reason; or none."""
+    if not cosmetic:
+        return ()
+    from collections import Counter
+
+    kinds = Counter(text.rpartition(": ")[2].lstrip("0123456789 ") for text in cosmetic)
+    told = ", ".join(f"{kind} ({number})" for kind, number in kinds.most_common())
+    fixes = "1 file of a fix" if len(cosmetic) == 1 else f"{len(cosmetic)} files of fixes"
+    return (f"{fixes} changed only cosmetically, no case asked: {told}",)
+
+
 def judge(commit: JudgedCommit, today: str = "") -> Judgement:
     """Judge a commit that isn't a merge, and whose files before it can be read."""
     fixing = _judge_fix(commit)
@@ -122,7 +160,7 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *_trailer_problems(commit),
     )
     violations = _weigh((*fixing.violations, *others), (commit.base, commit.new), today)
-    return Judgement(violations, notes, fixing.exempt)
+    return Judgement(violations, notes, fixing.exempt, fixing.cosmetic)
 
 
 def _weigh(
@@ -141,10 +179,15 @@ def _weigh(
 
 def _judge_fix(commit: JudgedCommit) -> Judgement:
     # In this order: to tell a cosmetic change two texts are read, and few commits are fixes.
-    if not (commit.owned and commit.fix and commit.touched):
+    if not (commit.owned and commit.fix):
         return Judgement(notes=_nothing_changed(commit))
+    if not commit.touched:
+        told = tuple(f"{path}: {reason}" for path, reason in commit.cosmetic.items())
+        return Judgement(cosmetic=told)
     exempt = tuple(_exempt(commit))
-    found = tuple(_once_for_each_agent(commit))
+    lacking = tuple(fix_needs_case.check(commit))
+    besides = [name for violation in lacking for name in violation.agents]
+    found = (*lacking, *fix_needs_record.check(commit, besides=besides))
     if found:
         # A trailer that was meant to excuse it and can't is what its author wants to know.
         problems = _trailer_problems(commit)
@@ -168,14 +211,6 @@ def _nothing_changed(commit: JudgedCommit) -> tuple[str, ...]:
     if commit.change.entries or not commit.fix:
         return ()
     return ("this fix changes no file, so it owes no case",)
-
-
-def _once_for_each_agent(commit: JudgedCommit) -> Iterator[Violation]:
-    without_case = list(fix_needs_case.check(commit))
-    yield from without_case
-    # The case that is asked for comes with its record: `guard prove` writes it.
-    asked = {violation.agent for violation in without_case}
-    yield from (v for v in fix_needs_record.check(commit) if v.agent not in asked)
 
 
 def _deferred(commit: JudgedCommit, found: Sequence[Violation]) -> Iterator[str]:

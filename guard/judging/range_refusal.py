@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from guard.git import Repo, text_of
-from guard.globs import literal_prefix
+from guard.judging.refusal import case_folders, for_each, new_case_command
 from guard.model import Violation
 from guard.output import printable, shell_path
 from guard.project import Project
@@ -57,9 +57,9 @@ def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
         yield f"git checkout {shell_path(branch)}"
     at = branch or "HEAD"
     if violation.rule == "fix-needs-case":
-        yield f"guard new-case ID --agent {shell_path(violation.agent)}"
+        yield new_case_command(violation)
     if violation.rule in ("fix-needs-case", "fix-needs-record"):
-        yield f"guard prove ID --before {commit}^"
+        yield f"guard prove ID --before {commit}^{for_each(violation)}"
         yield f"git add {_to_add(violation, tip)}"
         yield _into(commit, repo, at)
     elif violation.rule == "case-weakened" and violation.hint:
@@ -84,10 +84,8 @@ def _parent_with(paths: Sequence[str], commit: str, repo: Repo) -> str:
 
 
 def _to_add(violation: Violation, tip: Project) -> str:
-    agent = tip.agents.get(violation.agent) if tip.has_config else None
-    folders = [literal_prefix(glob) for glob in agent.cases] if agent else []
-    wanted = [*[folder for folder in folders if folder][:1], REGRESSIONS]
-    return " ".join(shell_path(path) for path in wanted[-2:])
+    wanted = [*(case_folders(violation, tip) if tip.has_config else ()), REGRESSIONS]
+    return " ".join(map(shell_path, wanted))
 
 
 def _branch_of(commit: str, repo: Repo, tip: Project) -> str:

@@ -15,7 +15,7 @@ from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal_prefix
 from guard.judging.amend import is_amend, takes_all
 from guard.judging.left_out import LeftOut, is_partial, left_out
-from guard.model import Violation
+from guard.model import Agent, Violation
 from guard.output import printable, shell_path
 from guard.project import Project
 from guard.regressions import FILE as REGRESSIONS
@@ -23,6 +23,8 @@ from guard.regressions import FILE as REGRESSIONS
 LINES = 8
 #: Paths that one line lists before it only counts.
 SHOWN = 3
+#: Folders that one command names before it names the folder of all.
+MOST_FOLDERS = 20
 _KEPT = "      # your message is kept"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
 
@@ -86,10 +88,11 @@ def _others(violations: Sequence[Violation]) -> list[str]:
 
 def _left_out(violation: Violation, refused: Refused) -> list[LeftOut]:
     """Return what on disk would probably have kept the rule."""
-    agent = refused.new.agents.get(violation.agent)
-    if violation.rule not in _FIX_RULES or agent is None:
+    agents = agents_of(violation, refused.new)
+    if violation.rule not in _FIX_RULES or not agents:
         return []
-    wanted = agent.cases if violation.rule == "fix-needs-case" else (REGRESSIONS,)
+    cases = tuple(glob for agent in agents for glob in agent.cases)
+    wanted = cases if violation.rule == "fix-needs-case" else (REGRESSIONS,)
     return left_out(refused.repo, refused.change, wanted)
 
 
@@ -118,30 +121,53 @@ def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
 def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
     case = _case_id(violation, left, refused)
     if violation.rule == "fix-needs-case" and not left:
-        yield f"guard new-case ID --agent {shell_path(violation.agent)}"
+        yield new_case_command(violation)
     if violation.rule == "fix-needs-case" or not left:
-        yield f"guard prove {case}"
+        yield f"guard prove {case}{for_each(violation)}"
     force = "-f " if any(it.ignored for it in left) else ""
     added = " ".join(refused.path(path) for path in _to_add(violation, left, refused))
     yield f"git add {force}{added}"
 
 
+def new_case_command(violation: Violation) -> str:
+    """Return the command that makes the case; of several agents the first one's."""
+    agent = shell_path((*violation.agents, violation.agent)[0])
+    return f"guard new-case ID --agent {agent}{for_each(violation)}"
+
+
+def for_each(violation: Violation) -> str:
+    """Return a comment for a command that each of several agents needs."""
+    number = len(violation.agents)
+    return f"      # one for each of the {number} agents" if number > 1 else ""
+
+
 def _to_add(violation: Violation, left: list[LeftOut], refused: Refused) -> list[str]:
     if violation.rule == "fix-needs-record":
         return [REGRESSIONS]
-    return [*([it.path for it in left[:SHOWN]] or _case_folders(violation, refused)), REGRESSIONS]
+    folders = case_folders(violation, refused.new)
+    return [*([it.path for it in left[:SHOWN]] or folders), REGRESSIONS]
 
 
-def _case_folders(violation: Violation, refused: Refused) -> list[str]:
-    agent = refused.new.agents.get(violation.agent)
-    found = [literal_prefix(glob) for glob in agent.cases] if agent else []
-    return [folder for folder in found if folder][:1]
+def agents_of(violation: Violation, project: Project) -> list[Agent]:
+    """Return the agents of a violation, as far as they are in the tree."""
+    names = violation.agents or (violation.agent,)
+    return [project.agents[name] for name in names if name in project.agents]
+
+
+def case_folders(violation: Violation, project: Project) -> list[str]:
+    """Return the folders that the agents' new cases go to, one of each."""
+    found: dict[str, None] = {}
+    for agent in agents_of(violation, project):
+        folders = [literal_prefix(glob) for glob in agent.cases]
+        found.update(dict.fromkeys([folder for folder in folders if folder][:1]))
+    folders = list(found)
+    return folders if len(folders) <= MOST_FOLDERS else [os.path.commonpath(folders) or "."]
 
 
 def _case_id(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
     """Return the id of the case that is there already, or what stands for one."""
-    agent = refused.new.agents.get(violation.agent)
-    is_case = compile_globs(agent.cases if agent else ())
+    agents = agents_of(violation, refused.new)
+    is_case = compile_globs([glob for agent in agents for glob in agent.cases])
     staged = [e.name for e in refused.change.entries if e.new and is_case(e.path)]
     for path in (*(it.path for it in left), *staged):
         if is_case(bytes_of(path)) and (found := _id_in(path, refused)):

@@ -8,8 +8,9 @@ a misspelling of the other.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from guard.messages.markdown_blocks import CODE_SPAN, PROSE, Block, markdown_blocks
+from guard.messages.markdown_blocks import CODE_SPAN, PROSE, Block, link_targets, markdown_blocks
 
 _PROSE_FILE = r"(?is).*\.(?:md|mdx|markdown|txt)"
 #: Files of such an ending that programs read.
@@ -23,19 +24,21 @@ _MOST_BYTES = 1 << 18
 #: A word, and around it marks that make it no code, no quotation and no command.
 _PLAIN_WORD = r"([(*]*)([A-Za-zÀ-ÖØ-öø-ÿ]{2,40})([)*.,;:!?…]*)"
 _MOST_EDITS = 2
-#: Their loss or gain turns a sentence round.
+#: Neither a misspelling of these nor what one is mended to is a detail: negations and numbers.
 _NEGATIONS = """
 no not never nor none nobody nothing nowhere neither without unless except only cannot cant dont
 wont doesnt isnt arent shouldnt mustnt avoid refuse stop
 nicht nie niemals kein keine keinen keinem keiner ohne nur ne pas jamais sans sauf aucun aucune
 nunca sin ni nada sem nem non mai senza
+zero one two three four five six seven eight nine ten eleven twelve twenty hundred thousand million
+once twice half double
 """
-#: They carry an amount, an order or a duty: one letter off is another rule.
+#: Words that are right as they stand, and one letter off are another rule; `wiht` is no such word.
 _OPERATORS = """
 all always and any at before after both by can could each either every few first for from if in
-into last least less many may maximum max might minimum min more most must now of off on once one
-or other out over same shall should some than then till to twice two three four five six seven
-eight nine ten hundred thousand under until up when where while will with would yes
+into last least less many may maximum max might minimum min more most must now of off on
+or other out over same shall should some than then till to under until up when where while will
+with would yes
 """
 
 
@@ -44,18 +47,43 @@ def is_cosmetic(old: bytes, new: bytes, path: str) -> bool:
 
     A changed mode, a symbolic link, an added or removed file is the caller's to refuse.
     """
-    if old == new:
-        return True
+    return old == new or cosmetic_reason(old, new, path) is not None
+
+
+def cosmetic_reason(old: bytes, new: bytes, path: str) -> str | None:
+    """Say in a few words what alone differs, where none of it can matter; else None."""
     if not re.fullmatch(_PROSE_FILE, path) or re.fullmatch(_PROGRAM_FILE, path):
-        return False
+        return None
     before, after = _prose(old, path), _prose(new, path)
     if before is None or after is None:
-        return False
+        return None
     front_before, body_before = _split_front_matter(before)
     front_after, body_after = _split_front_matter(after)
-    return _is_same_front_matter(front_before, front_after, path) and _is_same_body(
-        body_before, body_after, before
-    )
+    if not _is_same_front_matter(front_before, front_after, path):
+        return None
+    words = _misspelt_words(body_before, body_after, before)
+    if words is None:
+        return None
+    return ", ".join(_told(words, (front_before, front_after), (body_before, body_after)))
+
+
+def _told(
+    words: int, fronts: tuple[str | None, str | None], bodies: tuple[str, str]
+) -> Iterator[str]:
+    """Yield what differs; white space where nothing else does."""
+    if words:
+        yield f"{words} word{'s' if words > 1 else ''} of prose"
+    links, others = (link_targets(body) for body in bodies)
+    if links != others:
+        yield "link targets"
+    if _bare(fronts[0]) != _bare(fronts[1]):
+        yield "order and quotes of the front matter"
+    elif not words and links == others:
+        yield "white space"
+
+
+def _bare(front_matter: str | None) -> str:
+    return "".join((front_matter or "").split())
 
 
 def _prose(content: bytes, path: str) -> str | None:
@@ -103,18 +131,19 @@ def _comments(front_matter: str) -> list[str]:
     return sorted(line.rstrip() for line in re.findall(r"(?m)(?:^|(?<=\s))#.*$", front_matter))
 
 
-def _is_same_body(old: str, new: str, whole: str) -> bool:
+def _misspelt_words(old: str, new: str, whole: str) -> int | None:
+    """Return in how many words two bodies differ, all of them misspelt; None where in more."""
     before, after = markdown_blocks(old), markdown_blocks(new)
     if before is None or after is None or len(before) != len(after):
-        return False
+        return None
     replaced: list[tuple[str, str]] = []
     for one, other in zip(before, after, strict=True):
         if one != other:
             pairs = _replaced_words(one, other)
             if pairs is None:
-                return False
+                return None
             replaced += pairs
-    return not replaced or _are_misspellings(replaced, whole, before)
+    return len(replaced) if not replaced or _are_misspellings(replaced, whole, before) else None
 
 
 def _replaced_words(old: Block, new: Block) -> list[tuple[str, str]] | None:
@@ -143,8 +172,12 @@ def _word_pair(old: str, new: str, *, may_be_name: bool) -> tuple[str, str] | No
     if not before or not after or before[1] != after[1] or before[3] != after[3]:
         return None
     one, other = before[2], after[2]
-    # in- and ex-, un-, de-: the beginning of a word may turn it round.
-    if one[0] != other[0] or not one[1:].islower() or not other[1:].islower():
+    # in- and ex-, un-, de-: the beginning of a word may turn it round, unless it is transposed.
+    if (
+        (one[0] != other[0] and one[:2] != other[1::-1])
+        or not one[1:].islower()
+        or not other[1:].islower()
+    ):
         return None
     return None if may_be_name and one[0].isupper() else (one.lower(), other.lower())
 
@@ -156,11 +189,12 @@ def _are_misspellings(replaced: list[tuple[str, str]], whole: str, before: list[
     counts = Counter(_words(whole))
     prose = " ".join(block.text for block in before if block.kind == PROSE)
     known = set(_words(re.sub(CODE_SPAN, " ", prose)))
-    weighty = {*_NEGATIONS.split(), *_OPERATORS.split()}
+    never, right = set(_NEGATIONS.split()), set(_OPERATORS.split())
     taken = Counter(old for old, _ in replaced)
     return all(
         _is_near(old, new)
-        and not weighty.intersection((old, new))
+        and not never.intersection((old, new))
+        and old not in right
         and counts[old] == taken[old]
         and new in known
         for old, new in set(replaced)

@@ -69,6 +69,12 @@ def markdown_blocks(text: str) -> list[Block] | None:
         return None
 
 
+def link_targets(text: str) -> list[str]:
+    """Return the targets of a body's links, in order: what blocks don't hold of them."""
+    found = re.finditer(f"{_LINK_TARGET}|(?m:^{_DEFINITION}$)", text)
+    return [match[0] for match in found]
+
+
 class _Scan:
     """Reads lines one by one."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -18,6 +19,7 @@ from guard.messages.message import (
     fix_reason,
     fix_settings,
     parse_message,
+    stored_message,
     weakenings,
 )
 from guard.model import Agent, Case
@@ -72,12 +74,22 @@ class JudgedCommit:
         return tuple(dict.fromkeys(t for settings in self._fix_settings for t in settings.types))
 
     def _told_by(self, message: Message, settings: FixSettings) -> str | None:
-        reason = fix_reason(message, settings)
+        reason = fix_reason(message, settings) or self._told_by_target(message, settings)
         if reason is None and message.revert is not None and message.revert.reapply:
             # A fix that is brought back is that fix again.
             brought_back = fix_reason(parse_message(message.revert.subject), settings)
             return f"it brings back a fix: {brought_back}" if brought_back else None
         return reason
+
+    def _told_by_target(self, message: Message, settings: FixSettings) -> str | None:
+        """Read what an autosquash commit is squashed into, where an id names it."""
+        if not message.autosquash or not re.fullmatch(r"[0-9a-f]{7,64}", message.subject):
+            return None
+        target = self.new.repo.objects.read(message.subject)
+        if target is None or target.kind != "commit":
+            return None
+        reason = fix_reason(parse_message(stored_message(target.data)), settings)
+        return f"it goes into a fix: {reason}" if reason else None
 
     def _plugin_reason(self) -> str | None:
         plugins = self.new.plugins_with("guard_is_fix")
@@ -142,11 +154,19 @@ class JudgedCommit:
     @cached_property
     def touched(self) -> Mapping[str, tuple[str, ...]]:
         """Agent → the own paths that change what it does: cosmetic changes don't."""
-        names = (
-            (agent, tuple(entry.name for entry in entries if not self._is_cosmetic(entry)))
-            for agent, entries in self.owned.items()
-        )
-        return {agent: paths for agent, paths in names if paths}
+        found: dict[str, tuple[str, ...]] = {}
+        for agent, entries in self.owned.items():
+            paths = tuple(entry.name for entry in entries if not self._cosmetic_reason(entry))
+            if paths:
+                found[agent] = paths
+        return found
+
+    @property
+    def cosmetic(self) -> Mapping[str, str]:
+        """Own path → why its change is cosmetic, in a few words; empty where none are let be."""
+        owned = {e.path: e for entries in self.owned.values() for e in entries}.values()
+        told = ((entry.name, self._cosmetic_reason(entry)) for entry in owned)
+        return {path: reason for path, reason in told if reason}
 
     @cached_property
     def owing(self) -> Mapping[str, tuple[str, ...]]:
@@ -157,24 +177,24 @@ class JudgedCommit:
         return {name: p for name, p in self.touched.items() if not is_excused(excused, name)}
 
     @cached_property
-    def _cosmetic(self) -> dict[bytes, bool]:
+    def _cosmetic_reasons(self) -> dict[bytes, str | None]:
         return {}
 
-    def _is_cosmetic(self, entry: DiffEntry) -> bool:
+    def _cosmetic_reason(self, entry: DiffEntry) -> str | None:
         if any(settings.cosmetic == "refuse" for settings in self._fix_settings):
-            return False
-        if entry.path not in self._cosmetic:
-            self._cosmetic[entry.path] = self._changes_nothing(entry)
-        return self._cosmetic[entry.path]
+            return None
+        if entry.path not in self._cosmetic_reasons:
+            self._cosmetic_reasons[entry.path] = self._changes_nothing(entry)
+        return self._cosmetic_reasons[entry.path]
 
-    def _changes_nothing(self, entry: DiffEntry) -> bool:
+    def _changes_nothing(self, entry: DiffEntry) -> str | None:
         old, new = entry.old, entry.new
         if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
-            return False
-        from guard.messages.cosmetic import is_cosmetic
+            return None
+        from guard.messages.cosmetic import cosmetic_reason
 
         blobs = self.new.repo.objects.read_many([old.oid, new.oid])
-        return is_cosmetic(blobs[old.oid], blobs[new.oid], entry.name)
+        return cosmetic_reason(blobs[old.oid], blobs[new.oid], entry.name)
 
     # Its cases -------------------------------------------------------------------------
 

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from guard.model import Agent, Case, Violation
 from guard.rules.commit import JudgedCommit
 from guard.rules.comparison import compare_cases
+from guard.wording.units import listed
 
 RULE: Final = "fix-needs-case"
 
 
 def check(commit: JudgedCommit) -> Iterator[Violation]:
-    """Yield a violation for each agent that the fix touches and brings no case of."""
-    for name, paths in commit.owing.items():
-        if not any(brought_cases(one, name) for one in (commit, *commit.followers)):
-            yield Violation(
-                rule=RULE,
-                message=f"this fix changes agent {name} and brings no case that fails without it",
-                agent=name,
-                paths=paths,
-                detail=tuple(_why_not(commit, name)),
-            )
+    """Yield one violation for all agents that the fix touches and brings no case of."""
+    several = (commit, *commit.followers)
+    lacking = {
+        name: paths
+        for name, paths in commit.owing.items()
+        if not any(brought_cases(one, name) for one in several)
+    }
+    if lacking:
+        yield lack_of(commit, RULE, lacking, ("case", "that fails without it"), _why_not)
+
+
+def lack_of(
+    commit: JudgedCommit,
+    rule: str,
+    lacking: Mapping[str, tuple[str, ...]],
+    what: tuple[str, str],
+    why: Callable[[JudgedCommit, str], Iterator[str]],
+) -> Violation:
+    """Return one violation for all agents that lack something."""
+    names = tuple(lacking)
+    alone = len(names) == 1
+    reasons = [text if alone else f"{name}: {text}" for name in names for text in why(commit, name)]
+    whose = f"agent {names[0]}" if alone else f"agents {listed(names)}"
+    missing, kind = what
+    of = "" if alone else " of either" if len(names) == 2 else " of any of them"
+    return Violation(
+        rule=rule,
+        message=f"this fix changes {whose} and brings no {missing}{of} {kind}",
+        agent=", ".join(names),
+        paths=tuple(dict.fromkeys(path for paths in lacking.values() for path in paths)),
+        detail=tuple(reasons),
+        agents=names,
+    )
 
 
 def brought_cases(commit: JudgedCommit, agent: str) -> list[Case]:
     """Return the agent's cases that the commit adds, or changes and doesn't weaken."""
-    found = [case for case in _candidates(commit, agent) if objection(commit, case) is None]
+    found = [case for case in candidates(commit, agent) if objection(commit, case) is None]
     if found:
         # An id that stands elsewhere too is no new case: reading them all says so.
         _ = commit.new.cases
@@ -57,7 +81,8 @@ def objection(commit: JudgedCommit, case: Case) -> str | None:
     return None if compared.changed else "only its prose, order or place changed"
 
 
-def _candidates(commit: JudgedCommit, agent: str) -> list[Case]:
+def candidates(commit: JudgedCommit, agent: str) -> list[Case]:
+    """Return the agent's cases in the files that the commit changes."""
     if agent not in commit.new.agents:
         return []
     return [case for case in commit.new_cases.values() if case.agent == agent]
@@ -70,7 +95,7 @@ def _expected(case: Case, agent: Agent) -> dict[str, object]:
 def _why_not(commit: JudgedCommit, agent: str) -> Iterator[str]:
     if commit.change.base.oid == commit.new.repo.empty_tree:
         yield "no pre-fix tree: before the first commit there was nothing that could fail"
-    for case in _candidates(commit, agent):
+    for case in candidates(commit, agent):
         said = objection(commit, case)
         if said:
             yield f"{case.path} doesn't count: {said}"

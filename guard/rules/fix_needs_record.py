@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from guard.git import bytes_of
 from guard.model import Violation
 from guard.regressions import Record
 from guard.rules.commit import JudgedCommit, read_cases
+from guard.rules.fix_needs_case import lack_of
 
 RULE: Final = "fix-needs-record"
 #: What a record says of its regression; the rest is its story, or its proof.
 _MEANING = ("agent", "case", "before", "fails_on", "status", "reopened")
 
 
-def check(commit: JudgedCommit) -> Iterator[Violation]:
-    """Yield a violation for each agent that the fix touches and brings no record of."""
-    for name, paths in commit.owing.items():
-        if not any(brought_records(one, name) for one in (commit, *commit.followers)):
-            yield Violation(
-                rule=RULE,
-                message=f"this fix changes agent {name} and brings no record of its regression",
-                agent=name,
-                paths=paths,
-                detail=tuple(_why_not(commit, name)),
-            )
+def check(commit: JudgedCommit, *, besides: Collection[str] = ()) -> Iterator[Violation]:
+    """Yield one violation for all agents that the fix touches and brings no record of.
+
+    ``besides`` owe a case too: `guard prove` writes the record that goes with it.
+    """
+    several = (commit, *commit.followers)
+    lacking = {
+        name: paths
+        for name, paths in commit.owing.items()
+        if name not in besides and not any(brought_records(one, name) for one in several)
+    }
+    if lacking:
+        yield lack_of(commit, RULE, lacking, ("record", "of its regression"), _why_not)
 
 
 def brought_records(commit: JudgedCommit, agent: str) -> list[Record]:

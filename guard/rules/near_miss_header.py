@@ -28,6 +28,7 @@ def check(commit: JudgedCommit) -> Iterator[Violation]:
             agent=", ".join(commit.touched),
             paths=tuple(dict.fromkeys(p for paths in commit.touched.values() for p in paths)),
             warning=True,
+            agents=tuple(commit.touched),
         )
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 case`` or ``2 cases``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return ``a``, ``a and b``, ``a, b and c`` or ``a, b, c and 9 more``."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def money(usd: float) -> str:

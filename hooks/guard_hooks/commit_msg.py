@@ -21,12 +21,15 @@ from guard.store import Store
 
 if TYPE_CHECKING:
     from guard.judging.judge import Judgement
+    from guard.rules.commit import JudgedCommit
 
 #: What of git's configuration decides how it will clean the message.
 SETTINGS = r"^(core\.comment(char|string)|commit\.(cleanup|verbose)|i18n\.commitencoding)$"
 COMMENT_STRING = "core.commentstring"
 #: Lines that an accepted commit may cost.
 LINES = 8
+#: Files that are named one by one where all of a fix is cosmetic.
+MOST_COSMETIC = 2
 
 
 class Start(NamedTuple):
@@ -84,11 +87,13 @@ def _judge_message(
 
     message = read_message(settings(), file, argv)
     change = change._replace(message=message.text.encode("utf-8", "surrogateescape"))
-    judgement = judge_commit(base, new, change, parse_message(message.text))
+    heard: list[JudgedCommit] = []
+    judgement = judge_commit(base, new, change, parse_message(message.text), heard=heard.append)
     if judgement.blocking:
+        _remember(judgement, heard)
         _refuse(judgement, repo, new, change, argv, message.cleaned)
         return ExitCode.REGRESSION
-    _tell(judgement)
+    _tell(judgement, heard)
     return ExitCode.OK
 
 
@@ -200,11 +205,36 @@ def keep_message(repo: Repo, message: bytes, prefix: str) -> str:
     return os.path.relpath(path, os.path.join(repo.root, prefix)) if inside else path
 
 
-def _tell(judgement: Judgement) -> None:
+def _remember(judgement: Judgement, heard: Sequence[JudgedCommit]) -> None:
+    """Remember a change that is refused as a fix: it may come again under another name."""
+    from guard.judging.renamed import remember
+    from guard.rules import fix_needs_case, fix_needs_record
+
+    for violation in judgement.blocking:
+        if violation.rule in (fix_needs_case.RULE, fix_needs_record.RULE):
+            for commit in heard:
+                remember(commit, violation.agents)
+
+
+def _cosmetic_lines(cosmetic: Sequence[str]) -> Sequence[str]:
+    if len(cosmetic) > MOST_COSMETIC:
+        from guard.judging.judge import cosmetic_count
+
+        return cosmetic_count(cosmetic)
+    return [f"cosmetic: {text}, no case asked" for text in cosmetic]
+
+
+def _tell(judgement: Judgement, heard: Sequence[JudgedCommit]) -> None:
     """Say what is noted of an accepted commit."""
     lines = [f"! {v.message} ({v.rule})" for v in judgement.violations]
     lines += [f"exempt: {text}" for text in judgement.exempt]
+    lines += _cosmetic_lines(judgement.cosmetic)
     lines += judgement.notes
+    for commit in heard:
+        if commit.owned and not commit.fix:
+            from guard.judging.renamed import recall
+
+            lines += filter(None, [recall(commit)])
     for line in lines[: LINES - 1]:
         warn(printable(line))
     if len(lines) >= LINES:

@@ -122,9 +122,90 @@ def test_an_exemption_of_another_agent_excuses_nothing(hooked: HookedRepo) -> No
     hooked.refuse("-m", FIX_MESSAGE, "-m", "Guard-Exempt: other -- it is going away soon")
 
 
-def test_a_cosmetic_fix_owes_nothing(hooked: HookedRepo) -> None:
+def test_a_cosmetic_fix_owes_nothing_and_says_why(hooked: HookedRepo) -> None:
     hooked.stage({SKILL: SKILL_TEXT.replace("amount that", "amount   that")})
-    assert hooked.accept("-m", "fix: white space") == ""
+    said = hooked.accept("-m", "fix: white space")
+    assert said == f"guard: cosmetic: {SKILL}: white space, no case asked\n"
+    hooked.stage({SKILL: SKILL_TEXT})
+    assert hooked.accept("-m", "docs: white space") == ""
+
+
+def test_many_cosmetic_files_are_counted(hooked: HookedRepo) -> None:
+    names = [f"skills/expense/{number}.md" for number in range(4)]
+    hooked.commit("docs: more", dict.fromkeys(names, "Teh text, and the text.\n"))
+    hooked.stage(dict.fromkeys(names[1:], "Teh  text, and the text.\n"))
+    hooked.stage({names[0]: "The text, and the text.\n"})
+    said = hooked.accept("-m", "fix: spelling")
+    assert said == (
+        "guard: 4 files of fixes changed only cosmetically, no case asked: "
+        "white space (3), word of prose (1)\n"
+    )
+
+
+# A fix of several agents, and a fix by another name ---------------------------------------
+
+
+def several(hooked: HookedRepo, number: int) -> dict[str, str | bytes | None]:
+    """Return a change of as many agents, which are guarded from now on."""
+    config = (
+        "version: 1\nagents:\n  each: {each: 'skills/*', target: command, "
+        "options: {argv: [a]}, cases: ['evals/{name}/*.md']}\n"
+    )
+    skills = {f"skills/s{n}/SKILL.md": "Do.\n" for n in range(number)}
+    hooked.commit("feat: several", {"guard.yaml": config, SKILL: None, **skills}, "--no-verify")
+    return dict.fromkeys(skills, "Do it well.\n")
+
+
+def test_a_fix_of_many_agents_is_refused_once(hooked: HookedRepo) -> None:
+    hooked.stage(several(hooked, 5))
+    said = hooked.refuse("-m", "fix: all of them")
+    lines = said.splitlines()
+    assert len(lines) <= 8
+    assert lines[0] == (
+        "guard: refused: this fix changes agents s0, s1, s2 and 2 more and brings no case "
+        "of any of them that fails without it (fix-needs-case)"
+    )
+    assert said.count("fix-needs-case") == 2  # the rule, and where to read more
+    assert "guard new-case ID --agent s0      # one for each of the 5 agents" in said
+    assert "guard prove ID      # one for each of the 5 agents" in said
+    folders = " ".join(f"evals/s{number}" for number in range(5))
+    assert f"git add {folders} regressions.json" in said
+    exempt = "Guard-Exempt: s0, s1, s2 -- no behaviour is behind it"
+    left = hooked.refuse("-m", "fix: all of them", "-m", exempt)
+    assert "agents s3 and s4 and brings no case of either that fails without it" in left
+    accepted = hooked.accept("-m", "fix: x", "-m", exempt.replace("s2", "s2, s3, s4"))
+    assert "(agent s0, s1, s2, s3, s4)" in accepted
+
+
+def test_a_refused_fix_by_another_name_is_noticed(hooked: HookedRepo) -> None:
+    hooked.stage({SKILL: FIXED_SKILL})
+    hooked.refuse("-m", FIX_MESSAGE)
+    hooked.stage({"README.md": "Something beside it.\n"})
+    said = hooked.accept("-m", "chore: tidy")
+    assert "guard: this is the change that was refused at " in said
+    assert f'as a fix ("{FIX_MESSAGE}"), now called chore' in said
+    assert len(said.splitlines()) == 1
+
+
+def test_another_change_is_not_noticed(hooked: HookedRepo) -> None:
+    hooked.stage({SKILL: FIXED_SKILL})
+    hooked.refuse("-m", FIX_MESSAGE)
+    hooked.stage({SKILL: FIXED_SKILL + "And more.\n"})
+    assert hooked.accept("-m", "docs: more") == ""
+
+
+def test_a_change_that_brings_its_case_is_not_noticed(hooked: HookedRepo) -> None:
+    hooked.stage({SKILL: FIXED_SKILL})
+    hooked.refuse("-m", FIX_MESSAGE)
+    hooked.stage({**FIX})
+    assert hooked.accept("-m", "feat: ask") == ""
+
+
+def test_a_change_refused_for_something_else_is_not_noticed(hooked: HookedRepo) -> None:
+    hooked.stage({SKILL: FIXED_SKILL, RECORDS: records(eur_taxi=record(agent="nobody"))})
+    hooked.refuse("-m", "docs: more")
+    hooked.stage({RECORDS: None})
+    assert hooked.accept("-m", "docs: more") == ""
 
 
 def test_cosmetic_changes_count_where_guard_yaml_says_so(hooked: HookedRepo) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from guard.messages.cosmetic import is_cosmetic
+from guard.messages.cosmetic import cosmetic_reason, is_cosmetic
 
 SKILL = """\
 ---
@@ -156,6 +157,9 @@ def test_broken_front_matter_that_stays_is_no_change() -> None:
             "A received mail. Received mails are received.",
         ),
         ("See (the expence), an expense.", "See (the expense), an expense."),
+        ("Read hte mail of the user.", "Read the mail of the user."),
+        ("Pay wiht cash, with care.", "Pay with cash, with care."),
+        ("Buy milk adn eggs, and bread.", "Buy milk and eggs, and bread."),
         (
             "Der Betrag wird geprüfft, wenn er geprüft ist.",
             "Der Betrag wird geprüft, wenn er geprüft ist.",
@@ -337,6 +341,80 @@ def test_code_is_kept_to_the_letter(text: str) -> None:
     assert not cosmetic(fenced, fenced.replace("a  b", "a b"))
     spanned = f"{text}\n\nsee `a  b` here\n"
     assert not cosmetic(spanned, spanned.replace("`a  b`", "`a b`"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Then book the\nexpense", "Then\nbook   the expense", "white space"),
+        ("references/guide.md", "guide.md", "link targets"),
+        ("The recieved", "The received", "1 word of prose"),
+        ("[Read, Edit]", "\n  - Read\n  - Edit", "order and quotes of the front matter"),
+        ("model: small\nlicense: MIT", "license: MIT\nmodel: small", "order and quotes of the"),
+    ],
+)
+def test_says_what_alone_differs(old: str, new: str, reason: str) -> None:
+    said = cosmetic_reason(SKILL.encode(), changed(old, new).encode(), "SKILL.md")
+    assert said is not None
+    assert said.startswith(reason)
+    assert "," not in said
+
+
+def test_says_all_that_differs() -> None:
+    old = "---\na: 1\nb: 2\n---\nRecieve [a recieved](x.md) mail, and  receive, received it.\n"
+    new = "---\nb: 2\na: 1\n---\nReceive [a recieved](y.md) mail, and receive, received it.\n"
+    said = cosmetic_reason(old.encode(), new.encode(), "SKILL.md")
+    assert said == "1 word of prose, link targets, order and quotes of the front matter"
+    two = cosmetic_reason(
+        b"Wiht teh mail, with the mail.", b"With the mail, with the mail.", "a.md"
+    )
+    assert two == "2 words of prose"
+    assert cosmetic_reason(b"a", b"b", "SKILL.md") is None
+
+
+WORDS = st.lists(st.sampled_from(("read", "the", "budget", "and", "book", "it")), min_size=1)
+FENCE = "```sh\nrun  it\n\n\n  now\n```"
+PARAGRAPHS = st.lists(WORDS.map(tuple) | st.just(("`a  b`",)) | st.just(FENCE), max_size=6)
+
+
+@given(PARAGRAPHS, st.data())
+def test_wrapping_and_white_space_outside_code_are_always_cosmetic(
+    paragraphs: list[tuple[str, ...] | str], data: st.DataObject
+) -> None:
+    def drawn() -> str:
+        parts: list[str] = []
+        for paragraph in paragraphs:
+            white = st.sampled_from([" ", "  ", "\n", " \n", "\t", "\n  ", "\r\n"])
+            text = paragraph if isinstance(paragraph, str) else paragraph[0]
+            for word in () if isinstance(paragraph, str) else paragraph[1:]:
+                text += data.draw(white) + word
+            parts.append(text)
+        gap = data.draw(st.sampled_from(["\n\n", "\n\n\n", "\n \n"]))
+        return "---\nname: a\n---\n" + gap.join(parts) + data.draw(st.sampled_from(["", "\n"]))
+
+    old, new = drawn(), drawn()
+    assert cosmetic(old, new), (old, new)
+    assert old == new or cosmetic_reason(old.encode(), new.encode(), "a.md") == "white space"
+
+
+@given(st.sampled_from(["name", "description", "allowed-tools", "model"]), st.text(), st.text())
+def test_a_front_matter_value_is_never_cosmetic(key: str, old: str, new: str) -> None:
+    def skill(value: str) -> str:
+        return f"---\n{key}: {json.dumps(value)}\nother: 1\n---\nbody\n"
+
+    assume(old != new)
+    assert not cosmetic(skill(old), skill(new))
+    assert not cosmetic(skill(old), skill(old).replace(f"{key}:", "x:"))
+
+
+@given(
+    TEXTS,
+    st.sampled_from(["`{}`", "\n```\n{}\n```\n", "\n\n    {}\n"]),
+    st.text("abc ", min_size=1),
+)
+def test_code_in_spans_and_fences_is_never_cosmetic(text: str, form: str, code: str) -> None:
+    other = code + "x"
+    assert not cosmetic(f"{text}\n{form.format('x' + code)}", f"{text}\n{form.format('x' + other)}")
 
 
 @pytest.mark.parametrize("unit", ["`", "[", "](", "- ", "> ", "a ", "#", "``` ", "---\n", "a`b``"])

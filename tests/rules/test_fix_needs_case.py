@@ -112,6 +112,24 @@ def test_each_touched_agent_owes_its_own(bench: Bench) -> None:
     files = {**FIX, CASE: CASE_TEXT.replace("id:", "agent: expense\nid:")}
     (violation,) = bench.judge({**files, "skills/travel/SKILL.md": "y\n"}).blocking
     assert (violation.rule, violation.agent) == ("fix-needs-case", "travel")
+    assert violation.agents == ("travel",)
+
+
+def test_several_agents_are_one_violation(bench: Bench) -> None:
+    guard_yaml = {"guard.yaml": GUARD_YAML + TRAVEL, "skills/travel/SKILL.md": "x\n"}
+    bench.repo.commit("chore: two", guard_yaml)
+    both = {SKILL: FIXED_SKILL, "skills/travel/SKILL.md": "y\n"}
+    (violation,) = bench.judge(both).blocking
+    assert violation.message == (
+        "this fix changes agents expense and travel and brings no case of either that fails "
+        "without it"
+    )
+    assert (violation.agent, violation.agents) == ("expense, travel", ("expense", "travel"))
+    assert violation.paths == (SKILL, "skills/travel/SKILL.md")
+    cases = {CASE: CASE_TEXT.replace("id:", "agent: expense\nid:"), "evals/cases/t.md": TRAVEL_CASE}
+    (violation,) = bench.judge(cases).blocking
+    assert violation.rule == "fix-needs-record"
+    assert violation.message.endswith("brings no record of either of its regression")
 
 
 @pytest.mark.parametrize(
@@ -218,3 +236,13 @@ def test_the_types_before_and_after_count(bench: Bench) -> None:
 @pytest.mark.parametrize("config", [None, "version: 1\nagents: {}\n"])
 def test_a_fix_that_drops_its_agent_is_still_refused(bench: Bench, config: str | None) -> None:
     assert bench.rules({**FIX_IT, "guard.yaml": config}) == ["fix-needs-case", "case-weakened"]
+
+
+def test_an_autosquash_commit_of_a_fix_by_its_id(bench: Bench) -> None:
+    bench.repo.git("commit", "--allow-empty", "-qm", "fix: ask")
+    fix = bench.repo.git("rev-parse", "HEAD").strip()
+    notes = bench.judge({SKILL: FIXED_SKILL}, f"fixup! {fix}").notes
+    assert "noted, and judged at push (fixup!)" in notes[0]
+    assert bench.judge({}, f"fixup! {fix}", stage=RANGE).blocking
+    bench.repo.git("commit", "--allow-empty", "-qm", "docs: ask")
+    assert bench.judge({}, f"fixup! {'0' * 40}").notes == ()

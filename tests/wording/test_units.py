@@ -35,3 +35,17 @@ def test_count() -> None:
     assert units.count(1, "case") == "1 case"
     assert units.count(0, "case") == "0 cases"
     assert units.count(2, "failed try", "failed tries") == "2 failed tries"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b"], "a and b"),
+        (["a", "b", "c"], "a, b and c"),
+        (["a", "b", "c", "d"], "a, b, c and 1 more"),
+    ],
+)
+def test_names_are_listed_as_far_as_they_can_be_read(names: list[str], expected: str) -> None:
+    assert units.listed(names) == expected
