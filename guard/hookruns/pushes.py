@@ -123,6 +123,16 @@ def known_there(repo: Repo, tips: Iterable[Tip], remote: str) -> list[str]:
     return [*([f"--remotes={name}"] if name else []), *heads]
 
 
+def has_all(repo: Repo, remote: str) -> bool:
+    """Tell whether the remote has every commit of every branch and tag, as far as is known here."""
+    name = _remote_named(repo, remote)
+    if not name:
+        return False
+    head = ["HEAD"] if repo.resolve("HEAD") else []
+    refs = ("--branches", "--tags", *head, "--not", f"--remotes={name}")
+    return not repo.out("rev-list", "--max-count=1", *refs)
+
+
 def _remote_named(repo: Repo, remote: str) -> str:
     """Return the configured remote of this name or URL; empty where there is none."""
     if not remote:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.change import Change, staged_change
 from guard.errors import ExitCode, UnreadableError, UsageError
 from guard.git import Repo, find_repo, text_of
+from guard.hookruns.between import leaves_to_native
 from guard.hookruns.main import is_nested, run_hook
 from guard.judging.amend import git_command_line, is_amend
 from guard.judging.guarded import concerns
@@ -43,6 +44,8 @@ class Start(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the commit that git is making; ``argv`` is the file of its message."""
+    if leaves_to_native("commit-msg"):
+        return ExitCode.OK
     words = sys.argv[1:] if argv is None else list(argv)
     # Before anything changes the folder: git names the file from where it started us.
     files = [os.path.abspath(word) for word in words]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from guard.errors import UnreadableError, UsageError
 from guard.git import Repo, text_of
-from guard_hooks.shim import FRAMEWORK, KEPT, is_ours
+from guard_hooks.shim import KEPT, is_framework, is_ours
 
 
 class Hook(NamedTuple):
@@ -23,7 +23,7 @@ class Hook(NamedTuple):
 
     @property
     def legacy(self) -> str:
-        """Where the pre-commit framework moves what it finds, and calls it from."""
+        """Where pre-commit and prek move what they find, and call it from."""
         return self.path + ".legacy"
 
 
@@ -57,7 +57,7 @@ def place_of_ours(hook: Hook) -> str:
     there = read_hook(hook.path) or b""
     if is_ours(there):
         return hook.path
-    return hook.legacy if FRAMEWORK in there and holds_ours(hook.legacy) else ""
+    return hook.legacy if is_framework(there) and holds_ours(hook.legacy) else ""
 
 
 def write_hook(path: str, text: bytes) -> None:

@@ -19,7 +19,7 @@ from guard_hooks.folder import (
     read_hook,
     write_hook,
 )
-from guard_hooks.shim import FRAMEWORK, KEPT, STAGES, shim_text
+from guard_hooks.shim import GENERATED, KEPT, STAGES, shim_text
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +60,7 @@ def must_move_aside(hook: Hook) -> bool:
     there, kept = read_hook(hook.path), read_hook(hook.kept)
     if there is None or kept is None or place_of_ours(hook) or there == kept:
         return False
-    return not (FRAMEWORK in there and FRAMEWORK in kept)
+    return not any(mark in there and mark in kept for mark in GENERATED)
 
 
 def install_one(hook: Hook) -> bool:
@@ -98,7 +98,7 @@ def tell(repo: Repo, folder: str, hooks: list[Hook], written: list[Hook]) -> Non
         output.out(f"  called first, as before: your own {', '.join(kept)} (*{KEPT})")
     chained = [hook.stage for hook in hooks if place_of_ours(hook) == hook.legacy]
     if chained:
-        output.out(f"  called by the pre-commit framework: {', '.join(chained)}")
+        output.out(f"  called by the framework: {', '.join(chained)}")
     for surprise in surprises(repo, place):
         output.out(f"! {surprise}")
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from guard.change import Change, staged_change
 from guard.errors import ExitCode, UsageError
 from guard.git import Repo, find_repo
+from guard.hookruns.between import leaves_to_native
 from guard.hookruns.main import is_nested, run_hook
 from guard.hookruns.watched import may_affect
 from guard.judging.amend import git_command_line
@@ -38,6 +39,8 @@ class Staged(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge what is staged; file names that a framework passes say nothing that counts."""
+    if leaves_to_native("pre-commit", "pre-merge-commit"):
+        return ExitCode.OK
     return run_hook(pre_commit)
 
 

@@ -10,10 +10,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-from guard.errors import ExitCode
+from guard.errors import ExitCode, UnreadableError
 from guard.git import Repo, find_repo
+from guard.hookruns.between import framework_name, leaves_to_native, program_between
 from guard.hookruns.main import is_nested, run_hook
-from guard.hookruns.pushes import PushedRef, find_tips, parse_pushed, pushed_by_framework
+from guard.hookruns.pushes import (
+    PushedRef,
+    find_tips,
+    has_all,
+    parse_pushed,
+    pushed_by_framework,
+)
 from guard.output import warn
 
 
@@ -21,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Judge the push that git describes: the remote's name and URL, its refs on stdin."""
     words = sys.argv[1:] if argv is None else list(argv)
     said = read_stdin()
+    if leaves_to_native("pre-push"):
+        return ExitCode.OK
     return run_hook(lambda: pre_push(words[0] if words else "", said))
 
 
@@ -29,7 +38,7 @@ def pre_push(remote: str, said: bytes) -> int:
     with find_repo() as repo:
         if is_nested(repo):
             return ExitCode.OK
-        refs = read_refs(repo, said)
+        refs = read_refs(repo, said, remote)
         tips = find_tips(repo, refs)
         if not tips:
             return ExitCode.OK
@@ -38,12 +47,35 @@ def pre_push(remote: str, said: bytes) -> int:
         return judge_push(repo, tips, remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", ""))
 
 
-def read_refs(repo: Repo, said: bytes) -> list[PushedRef]:
-    """Return what is pushed, as git or the framework tells; a push without news brings nothing."""
-    if said.strip() or os.environ.get("PRE_COMMIT") != "1":
+def read_refs(repo: Repo, said: bytes, remote: str) -> list[PushedRef]:
+    """Return what is pushed, as git or the framework tells; a push without news brings nothing.
+
+    Raises `UnreadableError` where it is a program between git and us that says nothing.
+    """
+    if said.strip():
         return parse_pushed(said)
-    warn("pre-commit shows guard only one ref of this push: guard install shows it all")
-    return pushed_by_framework(repo, os.environ)
+    if os.environ.get("PRE_COMMIT") == "1":
+        name = framework_name(os.environ)
+        warn(f"{name} shows guard only one ref of this push: guard install shows it all")
+        return pushed_by_framework(repo, os.environ)
+    refuse_silence(repo, remote)
+    return []
+
+
+def refuse_silence(repo: Repo, remote: str) -> None:
+    """Raise `UnreadableError` where a program kept to itself what git said of the push."""
+    program = program_between()
+    if not program or has_all(repo, remote):
+        return
+    if program == "lefthook":
+        from guard.setup.lefthook import shows_pushes
+
+        if shows_pushes(repo.root):
+            return
+        hint = "add `use_stdin: true` to the job that calls guard; or: guard install"
+    else:
+        hint = "hand guard the hook's standard input; or: guard install"
+    raise UnreadableError(f"{program} shows guard nothing of this push", hint)
 
 
 def read_stdin() -> bytes:

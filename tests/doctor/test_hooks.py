@@ -47,7 +47,7 @@ def install(repo: ScratchRepo) -> None:
 
 def test_the_marks_are_those_that_are_written() -> None:
     assert shim.MARK == OURS
-    assert shim.FRAMEWORK in FRAMEWORKS
+    assert shim.FRAMEWORKS == FRAMEWORKS
     assert set(shim.STAGES) == set(STAGES)
 
 
