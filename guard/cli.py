@@ -159,7 +159,7 @@ def _function(name: str) -> Callable[..., int]:
 
 def _guarded(function: Callable[[], int]) -> int:
     """Turn what is raised into a line and an exit code; nothing else prints a traceback."""
-    from guard.failures import report_bug, report_error
+    from guard.failures import report_error, report_failure
 
     try:
         return int(function())
@@ -174,5 +174,4 @@ def _guarded(function: Callable[[], int]) -> int:
     except BrokenPipeError:
         return ExitCode.NOT_ESTABLISHED
     except Exception as error:
-        report_bug(error)
-        return ExitCode.BUG
+        return report_failure(error)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
-from guard.errors import GuardError
+from guard.errors import ExitCode, GuardError, UnreadableError
 from guard.output import printable, say, warn
+
+#: What a machine runs out of: no fault of guard's, and nothing is known of what was asked.
+EXHAUSTED = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
+)
+NO_TEMPORARY_FOLDER = "No usable temporary directory"
 
 
 def report_error(error: GuardError) -> None:
@@ -13,6 +21,31 @@ def report_error(error: GuardError) -> None:
     warn(printable(error.message))
     if error.hint:
         say(f"  do  {printable(error.hint)}")
+
+
+def report_failure(error: Exception) -> int:
+    """Print what was raised unforeseen, and return its exit code: a full disk is no bug."""
+    exhausted = _exhausted(error)
+    if exhausted is None:
+        report_bug(error)
+        return ExitCode.BUG
+    report_error(exhausted)
+    return exhausted.exit_code
+
+
+def _exhausted(error: Exception) -> UnreadableError | None:
+    if isinstance(error, MemoryError):
+        return UnreadableError("this machine can't go on: there is no memory left")
+    if not isinstance(error, OSError) or error.strerror is None:
+        return None
+    if error.strerror.startswith(NO_TEMPORARY_FOLDER):
+        said = "nowhere is there room for temporary files"
+    elif error.errno in EXHAUSTED:
+        where = f" ({error.filename})" if isinstance(error.filename, str) else ""
+        said = f"this machine can't go on: {error.strerror}{where}"
+    else:
+        return None
+    return UnreadableError(said, "TMPDIR=/a/folder/with/room git commit    (or free what is full)")
 
 
 def report_bug(error: Exception) -> None:

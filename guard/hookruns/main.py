@@ -7,22 +7,34 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
 
 from guard.errors import ExitCode, GuardError, quit_by_others
 from guard.git import Repo
+from guard.hookruns.caller import note_caller
+from guard.nesting import enter
 from guard.output import say, warn
 
-#: The git directory of the repository that a hook of ours is judging.
-ACTIVE = "GUARD_HOOK_ACTIVE"
+#: What ends a process at once, its temporary folders left behind; Ctrl-C Python handles itself.
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def run_hook(function: Callable[[], int]) -> int:
     """Run a hook's function and return its exit code, whatever happens in it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    note_caller()
+    _open_standard_streams()
+    before = {number: signal.signal(number, _interrupt) for number in _to_handle()}
+    try:
+        return _told(function)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _told(function: Callable[[], int]) -> int:
     try:
         return int(function())
     except GuardError as error:
@@ -33,10 +45,9 @@ def run_hook(function: Callable[[], int]) -> int:
         warn("interrupted")
         return ExitCode.INTERRUPTED
     except Exception as error:
-        from guard.failures import report_bug
+        from guard.failures import report_failure
 
-        report_bug(error)
-        return ExitCode.BUG
+        return report_failure(error)
 
 
 def _refuse(error: GuardError) -> int:
@@ -46,14 +57,30 @@ def _refuse(error: GuardError) -> int:
     return error.exit_code
 
 
-def is_nested(repo: Repo) -> bool:
-    """Tell whether a hook of ours is at work on this repository already, above us.
+def _open_standard_streams() -> None:
+    """Open what git was started without: a file opened later would take its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
-    A case that commits in the repository it tests would else start the guard in a circle
-    (GIT-CASES 7). From here on what is started by this process is below it.
-    """
-    if os.environ.get(ACTIVE) == repo.git_dir:
-        warn("this hook was started by guard's own hook on this repository: not judged again")
-        return True
-    os.environ[ACTIVE] = repo.git_dir
-    return False
+
+def _to_handle() -> list[signal.Signals]:
+    """Return the signals to handle: under `nohup` what is ignored stays ignored."""
+    return [number for number in ENDINGS if signal.getsignal(number) is signal.SIG_DFL]
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def is_nested(repo: Repo) -> bool:
+    """Tell whether a hook of ours is at work on this repository already, above us."""
+    if enter(repo.common_dir):
+        return False
+    warn("this hook was started by guard's own hook on this repository: not judged again")
+    return True

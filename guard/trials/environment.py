@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from guard.errors import Skip
+from guard.nesting import inherited
 
 #: Inherited by all that a trial starts.
 TAG: Final = "GUARD_TRIAL_TAG"
@@ -65,6 +66,7 @@ def trial_environment(
         "PYTHONPYCACHEPREFIX": temporary + "/pycache",
         "GIT_CEILING_DIRECTORIES": folder,
         "GUARD_TRIAL": str(number),
+        **inherited(),
         TAG: os.urandom(16).hex(),
     }
 

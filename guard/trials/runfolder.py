@@ -150,10 +150,13 @@ def start_time(pid: int) -> str:
     """Return when a process started, as one word that a later process of its id won't share."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b") ")[2].split()[19].decode()
+            state, *fields = file.read().rpartition(b") ")[2].split()
     except FileNotFoundError:
         if os.path.exists("/proc/self/stat"):
             return "gone"
+    else:
+        # In a container without an init nobody waits for the orphans of what was killed.
+        return "gone" if state in (b"Z", b"X") else fields[18].decode()
     import psutil
 
     try:
