@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from guard.errors import UnreadableError
-from guard.git import Repo, text_of
+from guard.git import Repo, said_by_git, text_of
 from guard.tree import Entry, Tree
 
 DIFF_OPTIONS = (
@@ -152,9 +152,14 @@ def staged_change(repo: Repo, base_rev: str | None, message: bytes = b"") -> Cha
 def _staged(repo: Repo, base: str, *options: str) -> tuple[DiffEntry, ...]:
     done = repo.run("diff-index", "--cached", *options, *DIFF_OPTIONS, base, "--", ok=None)
     if done.code:
-        said = text_of(done.err.strip()).splitlines()
-        raise UnreadableError(f"the index can't be compared: {said[-1] if said else done.code}")
+        raise UnreadableError(f"the index can't be compared: {said_by_git(done.err) or done.code}")
     return parse_raw(done.out)
+
+
+def conflicting(path: bytes) -> UnreadableError:
+    """Return the error for a path that the index holds in several versions."""
+    name = text_of(path)
+    return UnreadableError(f"the index holds a conflict in {name}", f"git add {name}")
 
 
 def parse_raw(listing: bytes) -> tuple[DiffEntry, ...]:
@@ -162,7 +167,9 @@ def parse_raw(listing: bytes) -> tuple[DiffEntry, ...]:
     fields = listing.split(b"\0")
     entries: list[DiffEntry] = []
     for head, path in zip(fields[0::2], fields[1::2], strict=False):
-        old_mode, new_mode, old_oid, new_oid, _status = head.lstrip(b":").split()
+        old_mode, new_mode, old_oid, new_oid, status = head.lstrip(b":").split()
+        if status == b"U":
+            raise conflicting(path)
         entries.append(DiffEntry(path, _entry(old_mode, old_oid), _entry(new_mode, new_oid)))
     return tuple(entries)
 

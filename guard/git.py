@@ -1,27 +1,48 @@
 """All talk with git: one environment, bytes in, bytes out, errors that name the call.
 
 Plumbing only, so that no configuration of the user's (colour, pagers, external diffs,
-replace refs) changes what is read. The environment is GIT-CASES' rule 2: what git gave a
-hook (index, quarantine) is kept; nothing here writes to the user's index, refs or objects.
+replace refs, grafts) changes what is read. What git gave a hook (index, quarantine) is kept;
+nothing here writes to the user's index, refs or objects, and nothing is fetched.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from guard.closing import Closing
-from guard.errors import UnreadableError, UsageError
+from guard.errors import GuardError, UnreadableError, UsageError
+from guard.objects import GitObject, ObjectError, ObjectReader, bytes_of, said_by_git, text_of
+
+__all__ = [
+    "MINIMUM_VERSION",
+    "NO_GIT",
+    "PLUMBING_ENV",
+    "Completed",
+    "GitObject",
+    "ObjectError",
+    "ObjectReader",
+    "Repo",
+    "bytes_of",
+    "find_repo",
+    "said_by_git",
+    "text_of",
+]
 
 MINIMUM_VERSION = (2, 31)
+NO_GIT = ("git is not on PATH", "install git 2.31 or newer")
 
 PLUMBING_ENV = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_LAZY_FETCH": "1",
+    # The same for a git older than 2.45: where no protocol is allowed nothing can be fetched.
+    "GIT_ALLOW_PROTOCOL": "",
+    # No file can be there: grafts rewrite history as replace refs do.
+    "GIT_GRAFT_FILE": f"{os.devnull}/none",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C.UTF-8",
 }
@@ -37,20 +58,15 @@ EMPTY_OBJECTS = {
         "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
     ),
 }
-#: Objects asked for in one go: their names fit into a pipe, so neither side waits for the other.
-AT_ONCE = 200
+#: What is asked of a repository once, at the start.
+ASKED = (
+    *("--show-object-format", "--is-bare-repository", "--path-format=absolute"),
+    *("--git-dir", "--git-common-dir", "--show-toplevel"),
+)
+#: Where objects are written, and where they are read beside that.
+STORE, ALTERNATES = "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 #: They contradict GIT_LITERAL_PATHSPECS, and git refuses to start with both.
 PATHSPEC_VARIABLES = ("GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
-
-
-def text_of(path: bytes) -> str:
-    """Return a path of git's as text, reversibly."""
-    return path.decode("utf-8", "surrogateescape")
-
-
-def bytes_of(path: str) -> bytes:
-    """Return the bytes that `text_of` made this text from."""
-    return path.encode("utf-8", "surrogateescape")
 
 
 class Completed(NamedTuple):
@@ -59,99 +75,6 @@ class Completed(NamedTuple):
     code: int
     out: bytes
     err: bytes
-
-
-class GitObject(NamedTuple):
-    """One object of the repository."""
-
-    oid: str
-    kind: str
-    data: bytes
-
-
-class ObjectReader:
-    """Reads objects through one ``git cat-file --batch`` that stays open."""
-
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        if self._process is None:
-            self._process = self._repo.start("cat-file", "--batch")
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        return stdin, stdout
-
-    def open(self) -> None:
-        """Start the process behind the reader before it is needed, beside something else."""
-        self._pipes()
-
-    def read(self, spec: bytes | str) -> GitObject | None:
-        """Return the object that ``spec`` names (an id, ``REV:path``, ``:path``), or None."""
-        name = spec if isinstance(spec, bytes) else spec.encode()
-        if b"\n" in name:
-            return None
-        stdin, stdout = self._pipes()
-        try:
-            stdin.write(name + b"\n")
-            stdin.flush()
-            header = stdout.readline()
-            return _object_after(header, stdout, name)
-        except (BrokenPipeError, OSError) as error:
-            raise UnreadableError(f"git cat-file ended while reading {text_of(name)}") from error
-
-    def read_many(self, oids: Iterable[str]) -> dict[str, bytes]:
-        """Return id → content of the blobs named; raises where one is missing."""
-        wanted = list(dict.fromkeys(oids))
-        found: dict[str, bytes] = {}
-        for start in range(0, len(wanted), AT_ONCE):
-            found.update(self._read_chunk(wanted[start : start + AT_ONCE]))
-        return found
-
-    def _read_chunk(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Ask for several at once: waiting for each answer takes longer than the answers."""
-        stdin, stdout = self._pipes()
-        try:
-            stdin.write("".join(f"{oid}\n" for oid in oids).encode())
-            stdin.flush()
-            items = [_object_after(stdout.readline(), stdout, oid.encode()) for oid in oids]
-        except (BrokenPipeError, OSError) as error:
-            raise UnreadableError(f"git cat-file ended while reading {oids[0]}") from error
-        for oid, item in zip(oids, items, strict=True):
-            if item is None:
-                raise missing_object(oid)
-            yield oid, item.data
-
-    def close(self) -> None:
-        """End the process behind the reader."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-        process.wait()
-
-
-def missing_object(name: str) -> UnreadableError:
-    """Return the error for an object that git doesn't have, and that nothing fetches unasked."""
-    said = f"object {name} is missing (a partial or shallow clone?)"
-    return UnreadableError(said, "git fetch --refetch --no-filter")
-
-
-def _object_after(header: bytes, stdout: IO[bytes], name: bytes) -> GitObject | None:
-    if header.endswith((b" missing\n", b" ambiguous\n")):
-        return None
-    parts = header.split()
-    if not parts:
-        raise missing_object(text_of(name))
-    if len(parts) != 3:
-        raise UnreadableError(f"git cannot read {text_of(name)}: {text_of(header.strip())}")
-    data = stdout.read(int(parts[2]))
-    stdout.read(1)
-    return GitObject(parts[0].decode(), parts[1].decode(), data)
 
 
 class Repo(Closing):
@@ -169,7 +92,9 @@ class Repo(Closing):
         if root:
             self._env["GIT_WORK_TREE"] = root
         if "GIT_INDEX_FILE" in self._env:
-            self._env["GIT_INDEX_FILE"] = os.path.abspath(self._env["GIT_INDEX_FILE"])
+            # Relative to where git works, wherever in the working tree guard was called.
+            given = os.path.join(self.root or git_dir, self._env["GIT_INDEX_FILE"])
+            self._env["GIT_INDEX_FILE"] = os.path.abspath(given)
 
     @property
     def empty_tree(self) -> str:
@@ -193,9 +118,12 @@ class Repo(Closing):
 
     @property
     def object_stores(self) -> Mapping[str, str]:
-        """The variables that say where objects are written and read, as far as they are set."""
-        names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
-        return {name: self._env[name] for name in names if name in self._env}
+        """The variables that say where objects are written and read."""
+        given = self._env.get(STORE) or "objects"
+        # Relative to the working tree where git gave it, to the git directory by default.
+        base = self.root or self.git_dir if STORE in self._env else self.common_dir
+        others = self._env.get(ALTERNATES)
+        return {STORE: os.path.join(base, given), **({ALTERNATES: others} if others else {})}
 
     def run(
         self,
@@ -216,7 +144,7 @@ class Repo(Closing):
                 check=False,
             )
         except FileNotFoundError as error:
-            raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
+            raise UsageError(*NO_GIT) from error
         if ok is not None and done.returncode not in ok:
             raise UnreadableError(_failure(args, done.returncode, done.stderr))
         return Completed(done.returncode, done.stdout, done.stderr)
@@ -264,20 +192,31 @@ class Repo(Closing):
     def use_scratch(self) -> None:
         """From here on write objects to a scratch store, with the repository's as alternate.
 
-        A snapshot then leaves nothing behind in the user's store (RECIPES: Snapshot).
+        A snapshot then leaves nothing behind in the user's store.
         """
         if self._scratch:
             return
         from guard.leftovers import make_folder
 
         self.objects.close()
-        real = self._env.get("GIT_OBJECT_DIRECTORY") or os.path.join(self.common_dir, "objects")
-        others = self._env.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        real = self.object_stores[STORE]
         self._scratch = make_folder("objects")
-        self._env["GIT_OBJECT_DIRECTORY"] = self._scratch
-        self._env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(
-            [_quoted_store(os.path.abspath(real)), *([others] if others else [])]
-        )
+        self._env[STORE] = self._scratch
+        self._set_alternates(_quoted_store(real), *self._alternates())
+
+    def read_also(self, store: str) -> None:
+        """From here on find objects in another store too: a submodule's."""
+        known, quoted = self._alternates(), _quoted_store(store)
+        if quoted not in known:
+            self.objects.close()
+            self._set_alternates(*known, quoted)
+
+    def _alternates(self) -> list[str]:
+        given = self._env.get(ALTERNATES)
+        return [given] if given else []
+
+    def _set_alternates(self, *stores: str) -> None:
+        self._env[ALTERNATES] = os.pathsep.join(stores)
 
     def close(self) -> None:
         """End helper processes and remove the scratch store."""
@@ -297,61 +236,49 @@ def _quoted_store(path: str) -> str:
 
 def _failure(args: tuple[str | bytes, ...], code: int, stderr: bytes) -> str:
     call = " ".join(a if isinstance(a, str) else text_of(a) for a in args[:6])
-    said = text_of(stderr.strip()).splitlines()
-    return f"git {call} ended in {code}: {said[-1] if said else 'it said nothing'}"
+    return f"git {call} ended in {code}: {said_by_git(stderr) or 'it said nothing'}"
 
 
 def find_repo(start: str | None = None) -> Repo:
     """Find the repository around ``start`` (default: the working folder).
 
-    Raises `UsageError` outside a repository, where git refuses it, or without git.
+    Raises `UsageError` outside a repository or without git, `UnreadableError` where git refuses
+    the repository.
     """
-    call = ["git", "rev-parse", "--show-object-format", "--is-bare-repository"]
     # In a bare repository the last one fails, after the others have been told.
-    call += ["--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"]
+    call = ("git", "rev-parse", *ASKED)
     env = {**os.environ, "LC_ALL": "C.UTF-8"}
     try:
         done = subprocess.run(call, capture_output=True, cwd=start, env=env, check=False)
     except FileNotFoundError as error:
-        raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
+        raise UsageError(*NO_GIT) from error
     except NotADirectoryError as error:
         raise UsageError(f"{start} is not a folder") from error
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     bare = lines[1:2] == ["true"]
     if len(lines) != (4 if bare else 5) or (done.returncode and not bare):
-        raise _no_repository(done.stderr, start)
+        raise _no_repository(done, start)
     object_format, _, git_dir, common_dir = lines[:4]
     if not bare and not os.path.isdir(lines[4]):
         raise UsageError(f"the working tree {lines[4]} is not there", "git config core.worktree")
     return Repo("" if bare else lines[4], git_dir, common_dir, object_format)
 
 
-def _no_repository(stderr: bytes, start: str | None) -> UsageError:
-    said = text_of(stderr.strip())
+def _no_repository(done: subprocess.CompletedProcess[bytes], start: str | None) -> GuardError:
+    said = text_of(done.stderr.strip())
+    # An older git takes what it doesn't know for a name, and repeats it.
+    unknown = [name for name in ASKED if name.encode() in done.stdout + done.stderr]
+    if unknown:
+        feature = f"git rev-parse {unknown[0].partition('=')[0]}"
+        return UsageError(
+            f"this git has no `{feature}`: guard needs git 2.31 or newer", "git --version"
+        )
     if "not a git repository" in said:
         return UsageError(f"{start or os.getcwd()} is not in a git repository", "git init")
-    if "path-format" in said or "show-object-format" in said:
-        return UsageError("this git is too old: guard needs git 2.31 or newer", "git --version")
     if not said:
         return UsageError("this repository's path holds a line break: guard can't work there")
+    if "must be run in a work tree" in said:
+        return UsageError(f"{start or os.getcwd()} is in a git directory, not in a working tree")
     first, *rest = said.splitlines()
     way_out = next((line.strip() for line in rest if line.strip().startswith("git ")), "")
-    return UsageError(f"git refuses this repository: {first}", way_out)
-
-
-def apply_patch(patch: bytes, folder: str) -> None:
-    """Apply a patch to a folder that is no repository. Raises `UsageError` where it can't be."""
-    call = ["git", "apply", "--whitespace=nowarn", "-"]
-    # Nothing of a hook's or the user's: no repository around the folder may be found.
-    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
-    env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-    env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(folder))
-    try:
-        done = subprocess.run(
-            call, input=patch, capture_output=True, cwd=folder, env=env, check=False
-        )
-    except FileNotFoundError as error:
-        raise UsageError("git is not on PATH", "install git 2.31 or newer") from error
-    if done.returncode:
-        said = text_of(done.stderr.strip()).splitlines()
-        raise UsageError(f"the patch doesn't apply: {said[0] if said else 'git says nothing'}")
+    return UnreadableError(f"git refuses this repository: {first}", way_out)

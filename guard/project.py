@@ -66,7 +66,7 @@ class Project:
         entry = self.tree.get(bytes_of(config_file.FILE))
         if entry is None:
             return config_file.config_of({})
-        raw = self._parsed(config_file.FORMAT, entry.oid, self._validated_config)
+        raw = self._parsed(config_file.FORMAT, config_file.FILE, entry.oid, self._validated_config)
         return config_file.config_of(raw, entry.oid)
 
     @property
@@ -77,10 +77,10 @@ class Project:
     def _validated_config(self, content: bytes) -> Any:
         return dict(config_file.parse_config(content).raw)
 
-    def _parsed(self, kind: str, oid: str, parse: Any) -> Any:
+    def _parsed(self, kind: str, file: str, oid: str, parse: Any) -> Any:
         known = self.store.get_parsed(kind, oid)
         if known is None:
-            known = parse(self.repo.objects.read_many([oid])[oid])
+            known = parse(self.tree.read_blobs({oid: bytes_of(file)})[oid])
             self.store.put_parsed(kind, {oid: known})
         return known
 
@@ -244,8 +244,8 @@ class Project:
         with loading.collector_paused():
             known = self.store.get_parsed_many(kind, {e.oid for e in entries.values()})
         fresh: dict[str, Any] = {}
-        missing = {e.oid for e in entries.values() if e.oid not in known}
-        blobs = self.repo.objects.read_many(missing)
+        missing = {e.oid: path for path, e in entries.items() if e.oid not in known}
+        blobs = self.tree.read_blobs(missing)
         found: list[Case] = []
         with loading.collector_paused():
             for path, entry in entries.items():
@@ -326,7 +326,7 @@ class Project:
         if entry is None:
             return regressions_file.EMPTY
         found: Mapping[str, Any] = self._parsed(
-            regressions_file.FORMAT, entry.oid, regressions_file.validate
+            regressions_file.FORMAT, regressions_file.FILE, entry.oid, regressions_file.validate
         )
         return found
 

@@ -11,6 +11,7 @@ from guard.failures import report_error
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import Report
+from guard.trials.filters import BY_FILTER
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.verdict import exit_code
 
@@ -57,13 +58,13 @@ def finish_report(
 
 
 def _uncontrolled(report: Report) -> list[str]:
-    """Return what trials might have touched unseen, where no namespace kept them from it."""
+    """Return what trials might have touched unseen, and what of this machine they were made of."""
     halves = [
         half for proof in report.regressions for half in (proof.before_result, proof.after_result)
     ]
     cases = [*report.cases, *(half for half in halves if half)]
-    found = {trial.isolation for case in cases for trial in case.trials}
-    return sorted(isolation for isolation in found if NOT_CONTROLLED in isolation)
+    told = {part for c in cases for trial in c.trials for part in trial.isolation.split(" + ")}
+    return sorted(part for part in told if NOT_CONTROLLED in part or BY_FILTER in part)
 
 
 def tell_plugins(project: Project, report: Report) -> None:

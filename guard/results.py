@@ -6,9 +6,12 @@ Apart from `guard.model`, because the rules of a hook need none of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from guard.model import FAIL, PASS, XFAIL, Violation
+
+#: What an ERROR is blamed on where the files of its trials can't be had.
+SNAPSHOT: Final = "snapshot"
 
 
 class ToolCall(NamedTuple):
@@ -99,7 +102,10 @@ class TrialResult(NamedTuple):
     excused: tuple[str, ...] = ()
     """Failing keys that a baseline excused."""
     blame: str = ""
-    """Of an ERROR, ``target`` or ``judge`` where that is what broke: hooks call it owed then."""
+    """Of an ERROR, ``target`` or ``judge`` where that is what broke: hooks call it owed then.
+
+    `SNAPSHOT` where no trial could start, for its files can't be had.
+    """
 
 
 class CaseResult(NamedTuple):

@@ -27,7 +27,7 @@ def skill_heads(tree: Tree, paths: Iterable[bytes], store: Store) -> dict[str, t
     entries = {path: entry for path in paths if is_skill(path) and (entry := tree.get(path))}
     oids = {path: entry.oid for path, entry in entries.items() if entry.mode != GITLINK}
     known = store.get_parsed_many(FORMAT, set(oids.values()))
-    blobs = tree.repo.objects.read_many({oid for oid in oids.values() if oid not in known})
+    blobs = tree.read_blobs({oid: path for path, oid in oids.items() if oid not in known})
     fresh = {oid: list(head_of(content)) for oid, content in blobs.items()}
     if fresh:
         store.put_parsed(FORMAT, fresh)

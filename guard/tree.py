@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from guard.errors import UnreadableError
-from guard.git import Repo, bytes_of
+from guard.git import ObjectError, Repo, bytes_of
 
 GITLINK = "160000"
 SYMLINK = "120000"
@@ -24,6 +23,11 @@ class Entry(NamedTuple):
 
 class Tree:
     """One tree object of a repository."""
+
+    on_disk = False
+    """Whether it was taken from files on disk."""
+    modules: Mapping[bytes, str] = {}
+    """Folder → git directory of the submodules whose files are among the entries."""
 
     def __init__(self, repo: Repo, oid: str) -> None:
         self.repo = repo
@@ -79,23 +83,27 @@ class Tree:
         entry = self.get(name)
         if entry is None or entry.mode == GITLINK:
             return None
-        return self.repo.objects.read_many([entry.oid])[entry.oid]
+        return self.read_blobs({entry.oid: name})[entry.oid]
 
     def read_many(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return path → content for those of the paths that are files."""
         oids = {p: e.oid for p in paths if (e := self.get(p)) and e.mode != GITLINK}
-        blobs = self.repo.objects.read_many(oids.values())
+        blobs = self.read_blobs({oid: path for path, oid in oids.items()})
         return {path: blobs[oid] for path, oid in oids.items()}
+
+    def read_blobs(self, paths: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return id → content of blobs, given as id → path: what can't be read is named."""
+        try:
+            return self.repo.objects.read_many(paths)
+        except ObjectError as error:
+            raise error.of_file(paths.get(error.oid, b"")) from error
 
 
 def read_folder(repo: Repo, oid: str) -> Mapping[bytes, Entry]:
     """Return name → entry of one tree object, its folders too (mode `FOLDER`)."""
     item = repo.objects.read(oid)
     if item is None or item.kind != "tree":
-        raise UnreadableError(
-            f"tree {oid} is missing (a partial or shallow clone?)",
-            "git fetch --refetch --no-filter",
-        )
+        raise ObjectError(oid)
     return parse_folder(item.data, len(oid) // 2)
 
 

@@ -23,6 +23,8 @@ from guard.wording.units import count, duration, money
 NAMED: Final = 4
 #: Characters of a reason beside other things on its line.
 REASON: Final = 90
+#: The same where it names a file and the command that brings it.
+LONG_REASON: Final = 300
 
 
 def names(found: Sequence[str], most: int = NAMED) -> str:
@@ -76,6 +78,12 @@ def unclear_lines(run: HookRun, most: int = 2) -> list[str]:
         verdicts = ", ".join(list(kinds)[most - 1 :])
         lines = [*lines[: most - 1], f"{LOOK} {rest} more not settled ({verdicts})"]
     return lines
+
+
+def unreadable_lines(cases: Sequence[CaseResult], most: int = 3) -> list[str]:
+    """Say of which files the cases' trials can't be made, each reason once."""
+    reasons = dict.fromkeys(printable(one_line(case.reason, LONG_REASON)) for case in cases)
+    return [f"{UNKNOWN} {reason}" for reason in list(reasons)[:most]]
 
 
 def owed_lines(run: HookRun, most: int = 2) -> list[str]:

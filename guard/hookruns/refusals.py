@@ -17,6 +17,7 @@ from guard.hookruns.lines import (
     owed_lines,
     refuted_lines,
     unclear_lines,
+    unreadable_lines,
 )
 from guard.hookruns.run import HookRun
 from guard.hookruns.standing import BROKEN, OWED, UNCLEAR, UNREADABLE
@@ -89,9 +90,14 @@ def _payments(run: HookRun, at: str, *, owed: bool) -> Iterator[str]:
 
 
 def _broken_text(run: HookRun, refused: str, where: str, before: Before) -> str:
-    """Return the text for cases that fail and proofs that don't hold."""
+    """Return the text for cases that fail or can't be run, and proofs that don't hold."""
     cases = run.standing.cases_that(BROKEN)
     proofs = run.standing.proofs_that(BROKEN, UNREADABLE)
+    unreadable = run.standing.cases_that(UNREADABLE)
+    if not cases and unreadable:
+        first = f"guard: {refused}: {names([case.case for case in unreadable], 3)} can't be run"
+        lines = [f"{first} {where}", *unreadable_lines(unreadable)]
+        return "\n".join([*lines, *(refuted_lines(proofs, 1) if proofs else [])])
     if not cases:
         first = f"guard: {refused}: {names([p.id for p in proofs], 3)} "
         first += f"{_do_not_hold(len(proofs))} {where}"

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, worst
-from guard.results import CaseResult, ProofResult
+from guard.results import SNAPSHOT, CaseResult, ProofResult
 
 HOLDS: Final = "holds"
 BROKEN: Final = "broken"
@@ -96,6 +96,8 @@ def case_standing(case: CaseResult) -> str:
     """Return what a case's verdict means in a hook."""
     if case.verdict == model.ERROR:
         errors = [trial for trial in case.trials if trial.verdict == model.ERROR]
+        if any(trial.blame == SNAPSHOT for trial in errors):
+            return UNREADABLE
         return OWED if errors and all(trial.blame for trial in errors) else UNCLEAR
     return _CASES.get(case.verdict, UNCLEAR)
 

@@ -73,7 +73,7 @@ def _digest(sources: dict[bytes, Entry]) -> str:
 def _copied(tree: Tree, folder: str, sources: dict[bytes, Entry], home: str) -> str:
     if os.path.isdir(home):
         return home
-    blobs = tree.repo.objects.read_many(entry.oid for entry in sources.values())
+    blobs = tree.read_blobs({entry.oid: path for path, entry in sources.items()})
     building = f"{home}.{os.getpid()}"
     start = len(bytes_of(folder)) + 1 if folder else 0
     for path, entry in sources.items():

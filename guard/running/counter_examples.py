@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from guard.errors import UsageError
 from guard.evaluators.json_values import is_mapping
 from guard.evaluators.workspace_files import Unmet, find_place
-from guard.git import apply_patch, bytes_of
+from guard.git import bytes_of
+from guard.patching import apply_patch
 from guard.plugin.api import Evaluator, Expectations
 from guard.results import Observation, Score
 from guard.workspace import compare_folders

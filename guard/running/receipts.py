@@ -14,6 +14,7 @@ from typing import Any
 
 from guard import __version__
 from guard.affected import Selected
+from guard.change import DiffEntry
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case
@@ -21,9 +22,12 @@ from guard.plugin.api import Fingerprint
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
 from guard.results import CaseResult
+from guard.rules.commit import is_owned
 from guard.skills import is_skill, skill_heads
 from guard.storage.records import Receipt, evidence_of
-from guard.tree import Tree
+from guard.tree import GITLINK, Tree
+from guard.trials.filters import filter_facts
+from guard.trials.template import folder_of
 
 FORMAT = "receipt-1"
 
@@ -34,6 +38,7 @@ class Keys:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._trees: dict[tuple[str, str], str] = {}
+        self._machine: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
 
     def key(self, case: Case, fingerprint: Fingerprint, tree: Tree | None = None) -> str:
         """Return the key of a case on a tree (default: the project's own).
@@ -51,15 +56,35 @@ class Keys:
             "checks": self._checks(agent),
             "case_files": self._digest(self._case_files(case), self.project.tree),
         }
+        filters = self._filters(agent, tree or self.project.tree)
+        if filters:
+            parts["filters"] = filters
         return "sha256:" + hashlib.sha256(_canonical(parts)).hexdigest()
+
+    def _filters(self, agent: Agent, tree: Tree) -> dict[str, dict[str, str]]:
+        """Return what this machine makes of files of the workspace."""
+        name = (agent.workspace, tree.oid)
+        if name not in self._machine:
+            self._machine[name] = filter_facts(tree, folder_of(agent.workspace))
+        return self._machine[name]
 
     def _own(self, agent: Agent, tree: Tree) -> str:
         name = (agent.name, tree.oid)
         if name not in self._trees:
-            own = self._digest(self.project.own_paths(agent), tree)
+            own = self._digest(self._owned_in(tree, agent), tree)
             heads = skill_heads(tree, self._skills_beside(agent, tree), self.project.store)
             self._trees[name] = own + hashlib.sha256(_canonical(heads)).hexdigest()
         return self._trees[name]
+
+    def _owned_in(self, tree: Tree, agent: Agent) -> Matcher:
+        """Return a test of the own paths that takes a submodule for all that it may hold."""
+        own = self.project.own_paths(agent)
+        links = frozenset(
+            path
+            for path, entry in tree.entries().items()
+            if entry.mode == GITLINK and is_owned(DiffEntry(path, entry, entry), agent, own)
+        )
+        return lambda path: path in links or own(path)
 
     def _skills_beside(self, agent: Agent, tree: Tree) -> list[bytes]:
         return [p for p in tree.below(bytes_of(agent.workspace)) if is_skill(p)]

@@ -1,7 +1,7 @@
 """Whether a case still stands on the files it was written for, told from git's objects alone.
 
-A receipt is not void when a data file changes, and a precondition may no longer hold then
-(DESIGN section 4). Asking costs no workspace, and no run.
+A receipt is not void when a data file changes, and a precondition may no longer hold then.
+Asking costs no workspace, and no run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from guard.trials.given import given_pieces
 from guard.trials.hiding import hidden_from_workspace
 from guard.trials.manifest import FILE, LINK, Item
 from guard.trials.preconditions import Files, find_broken
-from guard.trials.template import Piece, folder_paths
+from guard.trials.submodules import with_submodules
+from guard.trials.template import Piece, folder_of, folder_paths
 
 
 class Ground:
@@ -35,7 +36,7 @@ class Ground:
 
 
 def _files_of(project: Project, agent: Agent) -> Files:
-    tree = project.tree
+    tree, _ = with_submodules(project.tree, folder_of(agent.workspace))
     entries = tree.entries()
     paths, prefix = folder_paths(entries, agent.workspace)
     hidden = hidden_from_workspace(project, agent)

@@ -1,4 +1,4 @@
-"""``{repo}``: the tree under test, as targets and as checkers may see it (DESIGN section 6)."""
+"""``{repo}``: the tree under test, as targets and as checkers may see it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection
 from guard.git import text_of
 from guard.globs import compile_globs
 from guard.tree import GITLINK, Tree
+from guard.trials.export import check_out
 from guard.trials.manifest import Manifest, same_content, scan_folder
 from guard.trials.runfolder import RunPlace
-from guard.trials.template import Template, check_out, make_template
+from guard.trials.template import Template, lacking_error, make_template
 from guard.workspace import remove_tree
 
 PathTest = Callable[[bytes], bool]
@@ -21,19 +22,23 @@ class TargetRepo:
     """``{repo}`` while a target runs: without guard's files and the agent's own paths.
 
     The folder is there from the start, so that a namespace can hold it read-only; its files
-    are written when a target first asks for them.
+    are written when a target first asks for them. What can't be had isn't there; where the
+    agent names it (``needed``) that is an error.
     """
 
-    def __init__(self, tree: Tree, place: RunPlace, hidden: PathTest) -> None:
+    def __init__(
+        self, tree: Tree, place: RunPlace, hidden: PathTest, needed: PathTest = lambda path: False
+    ) -> None:
         self.folder = place.new_folder("repo")
         self._tree = tree
         self._place = place
         self._hidden = hidden
+        self._needed = needed
         self._lock = threading.Lock()
         self._before: Manifest | None = None
 
     def filled(self) -> str:
-        """Return the folder, with its files."""
+        """Return the folder, with its files. Raises `UnreadableError`."""
         with self._lock:
             if self._before is None:
                 self._fill()
@@ -43,15 +48,24 @@ class TargetRepo:
         entries = self._tree.entries()
         shown = [path for path in sorted(entries) if not self._hidden(path)]
         scratch = self._place.new_folder("scratch")
-        check_out(
-            self._tree, [p for p in shown if entries[p].mode != GITLINK], scratch, self.folder
-        )
+        files = [path for path in shown if entries[path].mode != GITLINK]
+        written = check_out(self._tree, files, scratch, self.folder)
         remove_tree(scratch)
+        for one in written.lacking:
+            if self._needed(one.path):
+                raise lacking_error([one])
+            self._remove(one.path)
         root = os.fsencode(self.folder)
         for path in shown:
             if entries[path].mode == GITLINK:
                 os.makedirs(os.path.join(root, path))
         self._before = scan_folder(root)
+
+    def _remove(self, path: bytes) -> None:
+        """Take away what stands in the place of a file: a pointer to it."""
+        place = os.path.join(os.fsencode(self.folder), path)
+        if os.path.lexists(place):
+            os.unlink(place)
 
     def spoiled(self, started_ns: int) -> str:
         """Return what was changed in it since a trial started; then there is a fresh one.

@@ -10,21 +10,31 @@ from functools import cached_property
 from typing import Any
 
 from guard.closing import Closing
-from guard.errors import Skip
-from guard.git import Repo, text_of
-from guard.globs import compile_globs, folders_above, samples_below
+from guard.errors import Skip, UnreadableError
+from guard.git import Repo
+from guard.globs import compile_globs, literal
 from guard.model import Agent, Case
 from guard.plugin.api import Evaluator, Target
-from guard.tree import GITLINK, Tree
+from guard.references import named_in_repo
+from guard.tree import Tree
 from guard.trials.environment import shared_environment
 from guard.trials.given import given_pieces
+from guard.trials.links import leading_out
 from guard.trials.options import fill_options
 from guard.trials.preconditions import Files, find_broken
 from guard.trials.redaction import Redactor
 from guard.trials.repoviews import CheckerRepo, PathTest, TargetRepo
 from guard.trials.runfolder import RunFolder, RunPlace
 from guard.trials.sandbox import Layout, Sandbox, open_sandbox, plan_hidden, plan_kept
-from guard.trials.template import Piece, Template, folder_paths, make_template
+from guard.trials.submodules import with_submodules
+from guard.trials.template import (
+    Piece,
+    Template,
+    folder_of,
+    folder_paths,
+    lacking_error,
+    make_template,
+)
 from guard.workspace import Workspace
 
 
@@ -76,7 +86,7 @@ class Stage(Closing):
         self.target_repo = target_repo
         self.checker_repo = checker_repo
         self.incomplete = ""
-        """Why a trial would run only part of the agent; empty where it runs all of it."""
+        """Which file of the workspace can't be had, and why; empty where all of it is there."""
         self.missing = ""
         """Why no trial can run on this machine; empty where one can."""
         try:
@@ -160,14 +170,12 @@ def prepare_stage(
     """Make ready what all trials of an agent on a tree share.
 
     ``options``: validated already, where given. ``python``: the argv of the agent's own
-    interpreter, absolute. The tests take a path from the repository's root. Raises
-    `ConfigError` for options that the target refuses and `UnreadableError` where git can't
-    give the files.
+    interpreter, absolute. The tests take a path from the repository's root. Where a file of the
+    workspace can't be had, `Stage.incomplete` says so. Raises `ConfigError` for options that the
+    target refuses.
     """
     chosen = fill_options(target, agent) if options is None else options
-    paths, prefix = folder_paths(tree.entries(), agent.workspace)
-    shown = [path for path in paths if not hide_from_workspace(path)]
-    template = make_template(tree, shown, prefix, run.place().new_path("template"))
+    template, incomplete = _make_template(tree, agent, hide_from_workspace, run)
     place = run.place(template.size)
     stage = Stage(
         tree=tree,
@@ -177,20 +185,30 @@ def prepare_stage(
         options=chosen,
         template=template,
         place=place,
-        target_repo=TargetRepo(tree, place, hide_from_target),
+        target_repo=TargetRepo(tree, place, hide_from_target, _needed(chosen)),
         checker_repo=CheckerRepo(tree, place, show_to_checker),
         python=python[0] if python and os.path.isabs(python[0]) else "",
     )
-    stage.incomplete = find_submodule(tree, agent)
+    stage.incomplete = incomplete
     return stage
 
 
-def find_submodule(tree: Tree, agent: Agent) -> str:
-    """Say where files of the agent lie in a submodule, whose folder a trial finds empty."""
-    inside, above = compile_globs(agent.paths), folders_above(agent.paths)
-    for path, entry in tree.entries().items():
-        if entry.mode != GITLINK:
-            continue
-        if inside(path) or path in above or any(map(inside, samples_below(path, agent.paths))):
-            return f"{text_of(path)} is a submodule: its files are not in this repository"
-    return ""
+def _needed(options: Mapping[str, Any]) -> PathTest:
+    """Return a test of what a target's options name in ``{repo}``."""
+    return compile_globs(map(literal, named_in_repo(options)))
+
+
+def _make_template(
+    tree: Tree, agent: Agent, hidden: PathTest, run: RunFolder
+) -> tuple[Template, str]:
+    """Return what the agent's workspaces are laid from, and why it isn't all of the agent."""
+    whole, lacking = with_submodules(tree, folder_of(agent.workspace))
+    paths, prefix = folder_paths(whole.entries(), agent.workspace)
+    shown = [path for path in paths if not hidden(path)]
+    lacking += leading_out(whole, shown, prefix, compile_globs(agent.paths))
+    try:
+        if lacking:
+            raise lacking_error(lacking)
+        return make_template(whole, shown, prefix, run.place().new_path("template")), ""
+    except UnreadableError as error:
+        return Template(()), f"{error.message} ({error.hint})" if error.hint else error.message

@@ -1,8 +1,7 @@
 """A folder of a git tree, kept ready so that it can be laid again and again.
 
-Made once by GIT-CASES' rule 1: a fresh index and an own, empty work tree, with committed
-attributes honoured and line ends pinned. A small one is kept in memory and written from
-there: three times as fast as the fastest copy (PERF 6d).
+Made once from git's objects (`guard.trials.export`). A small one is kept in memory and
+written from there: three times as fast as the fastest copy.
 """
 
 from __future__ import annotations
@@ -11,23 +10,18 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from guard.git import bytes_of
+from guard.errors import UnreadableError
+from guard.git import bytes_of, text_of
 from guard.tree import GITLINK, Entry, Tree
+from guard.trials.export import check_out
+from guard.trials.filters import Lacking
 from guard.trials.manifest import FILE, LINK, Item, stamp_of
+from guard.wording.units import count
 
 MEMORY_BYTES = 64 << 20
-ATTRIBUTES = b".gitattributes"
-#: Nothing of the user's configuration decides what a workspace holds, or is written to.
-SETTINGS = (
-    *("-c", "core.autocrlf=false", "-c", "core.eol=lf", "-c", "core.symlinks=true"),
-    *("-c", "core.attributesFile=/dev/null", "-c", "core.splitIndex=false"),
-    *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "index.sparse=false"),
-    *("-c", "core.sparseCheckout=false", "-c", "core.safecrlf=false"),
-)
-ENVIRONMENT = {"GIT_ATTR_NOSYSTEM": "1", "GIT_LFS_SKIP_SMUDGE": "1"}
 
 
 class Piece(NamedTuple):
@@ -47,7 +41,11 @@ class Template:
     """Files, symlinks and empty folders (of gitlinks) that can be laid anywhere."""
 
     def __init__(
-        self, pieces: Sequence[Piece], empty_folders: Sequence[bytes] = (), size: int = 0
+        self,
+        pieces: Sequence[Piece],
+        empty_folders: Sequence[bytes] = (),
+        size: int = 0,
+        filters: Iterable[str] = (),
     ) -> None:
         self.pieces: Mapping[bytes, Piece] = {piece.path: piece for piece in pieces}
         folders = {folder for path in self.pieces for folder in parents_of(path)}
@@ -56,6 +54,8 @@ class Template:
         self.folders = sorted(folders)
         self.size = size
         """Bytes of all files together."""
+        self.filters = tuple(sorted(filters))
+        """The filters of this machine that had a part in it."""
 
     def lay(self, target: bytes) -> dict[bytes, Item]:
         """Write everything into an existing folder; return its manifest."""
@@ -123,38 +123,30 @@ def make_template(
     """Make a template of paths of a tree, named without the prefix ``strip``.
 
     ``folder`` doesn't exist yet; it stays in use where the whole is larger than ``memory``.
-    Raises `UnreadableError` where git can't check them out.
+    Raises `UnreadableError`, which names the first that can't be had.
     """
     entries = tree.entries()
     files = [path for path in paths if entries[path].mode != GITLINK]
     links = [path for path in paths if entries[path].mode == GITLINK]
     work = os.path.join(folder, "tree")
     os.makedirs(work)
-    check_out(tree, files, folder, work)
+    written = check_out(tree, files, os.path.join(folder, "scratch"), work)
+    if written.lacking:
+        raise lacking_error(written.lacking)
     places = {path: os.path.join(os.fsencode(work), path) for path in files}
     size = sum(os.lstat(place).st_size for place in places.values())
     in_memory = size <= memory
     pieces = [_piece(path[len(strip) :], places[path], in_memory) for path in files]
     if in_memory:
         shutil.rmtree(folder)
-    return Template(pieces, [path[len(strip) :] for path in links], size)
+    return Template(pieces, [path[len(strip) :] for path in links], size, written.filters)
 
 
-def check_out(tree: Tree, files: Sequence[bytes], scratch: str, work: str) -> None:
-    """Write files of a tree into the folder ``work``, through an index in ``scratch``."""
-    if not files:
-        return
-    entries = tree.entries()
-    env = {**ENVIRONMENT, "GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_WORK_TREE": work}
-    attributes = [p for p in entries if p == ATTRIBUTES or p.endswith(b"/" + ATTRIBUTES)]
-    listed = b"".join(
-        b"%s %s\t%s\0" % (entries[path].mode.encode(), entries[path].oid.encode(), path)
-        for path in dict.fromkeys((*files, *attributes))
-    )
-    git = tree.repo.run
-    git(*SETTINGS, "update-index", "-z", "--index-info", input=listed, env=env)
-    names = b"".join(path + b"\0" for path in files)
-    git(*SETTINGS, "checkout-index", "-q", "-z", "--stdin", input=names, env=env)
+def lacking_error(lacking: Sequence[Lacking]) -> UnreadableError:
+    """Return the error for files that can't be had: the first one named, the others counted."""
+    first, others = lacking[0], len(lacking) - 1
+    more = f", and {count(others, 'more file')}" if others else ""
+    return UnreadableError(f"{text_of(first.path)} {first.why}{more}", first.hint)
 
 
 def _piece(path: bytes, place: bytes, in_memory: bool) -> Piece:
@@ -172,12 +164,15 @@ def _piece(path: bytes, place: bytes, in_memory: bool) -> Piece:
     return Piece(path, FILE, executable, b"", digest, place)
 
 
+def folder_of(workspace: str) -> bytes:
+    """Return a folder of the tree as paths begin: with a slash at its end, "" for the root."""
+    name = bytes_of(workspace.strip("/"))
+    return name and name + b"/"
+
+
 def folder_paths(entries: Mapping[bytes, Entry], folder: str) -> tuple[list[bytes], bytes]:
     """Return the paths below a folder of the tree ("" for the root), and the prefix to strip."""
-    prefix = bytes_of(folder.strip("/"))
-    if not prefix:
-        return sorted(entries), b""
-    prefix += b"/"
+    prefix = folder_of(folder)
     return sorted(path for path in entries if path.startswith(prefix)), prefix
 
 

@@ -18,12 +18,13 @@ from guard.errors import UsageError
 from guard.model import Case
 from guard.process import CheckerPlace, checkers_run_in
 from guard.references import named_in_repo
-from guard.results import Observation, Score, TrialResult
+from guard.results import SNAPSHOT, Observation, Score, TrialResult
 from guard.trials import stopping
 from guard.trials.attempt import Attempt, Outcome
 from guard.trials.changes import Changes
 from guard.trials.children import DirectStarter
 from guard.trials.environment import TAG, trial_environment
+from guard.trials.filters import BY_FILTER
 from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.sandbox import NOT_CONTROLLED
@@ -66,7 +67,7 @@ class _OneTrial:
         if self.stage.missing:
             return self._result(Grade(model.SKIP, self.stage.missing))
         if self.stage.incomplete:
-            return self._result(Grade(model.ERROR, self.stage.incomplete))
+            return self._incomplete()
         try:
             workspace = self._lay()
         except OSError as error:
@@ -77,7 +78,12 @@ class _OneTrial:
         finally:
             workspace.remove()
 
+    def _incomplete(self) -> TrialResult:
+        return self._result(Grade(model.ERROR, self.stage.incomplete, blame=SNAPSHOT))
+
     def check(self, folder: str) -> TrialResult:
+        if self.stage.incomplete:
+            return self._incomplete()
         workspace = self._lay()
         try:
             copy_over(folder, workspace.path)
@@ -111,6 +117,8 @@ class _OneTrial:
         orphans = self._end_leftovers(outcome)
         stopping.check()
         self.isolation = self.slot.sandbox.isolation if outcome.sandboxed else NOT_CONTROLLED
+        if self.stage.template.filters:
+            self.isolation += f" + {BY_FILTER}: {', '.join(self.stage.template.filters)}"
         outcome = outcome._replace(observation=outcome.observation._replace(seconds=seconds))
         tainted = self._tainted(workspace, outcome.sandboxed, began, started_ns)
         if tainted:

@@ -17,7 +17,7 @@ from guard.hookruns.standing import (
     case_standing,
     proof_standing,
 )
-from guard.results import CaseResult, ProofResult, TrialResult
+from guard.results import SNAPSHOT, CaseResult, ProofResult, TrialResult
 
 
 def case_of(verdict: str, *blames: str, advisory: bool = False) -> CaseResult:
@@ -95,6 +95,8 @@ def test_proof(verdict: str, expected: str) -> None:
         (("",), UNCLEAR),
         (("target", ""), UNCLEAR),
         ((), UNCLEAR),
+        ((SNAPSHOT,), UNREADABLE),
+        (("target", SNAPSHOT), UNREADABLE),
     ],
 )
 def test_error_is_owed_only_where_target_or_judge_broke(

@@ -223,28 +223,3 @@ def test_an_option_that_the_target_does_not_know_is_refused(repo: ScratchRepo) -
     for options, said in refused:
         with pytest.raises(ConfigError, match=said):
             fill_options(target_of(run_argv), agent._replace(options=options))
-
-
-def test_gitlinks_become_empty_folders(repo: ScratchRepo) -> None:
-    inner = ScratchRepo(repo.root / "agent/inner")
-    inner.root.mkdir(parents=True)
-    inner.git("init", "-q")
-    inner.commit("x", {"f": "x"})
-    repo.write(FILES)
-    result = run_script(repo, "ls inner; test -d inner")
-    assert (result.verdict, result.observation.stdout) == (PASS, "")
-
-
-@pytest.mark.parametrize("paths", [("agent/inner/**",), ("agent/*/f",), ("agent/inner/deep/f",)])
-def test_an_agent_in_a_submodule_is_not_run_without_it(
-    repo: ScratchRepo, paths: tuple[str, ...]
-) -> None:
-    inner = ScratchRepo(repo.root / "agent/inner")
-    inner.root.mkdir(parents=True)
-    inner.git("init", "-q")
-    inner.commit("x", {"f": "x"})
-    repo.write(FILES)
-    agent = Agent("expense", paths=paths, workspace="agent")
-    result = run_script(repo, "true", agent=agent)
-    said = "agent/inner is a submodule: its files are not in this repository"
-    assert (result.verdict, result.reason) == (ERROR, said)
