@@ -29,21 +29,21 @@ COMMANDS: Mapping[str, str] = {
     "uninstall": "remove the git hooks, restore those that were there",
     "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push",
     "check": "check everything that needs no run",
+    "ci": "judge what a pull request or a push brings",
     "verify": "show that every retained regression still fails before its fix",
     "regressions": "show or verify the retained regressions",
     "merge-driver": "merge regressions.json record by record; git calls it",
+    "gates": "show how sure each gate is, and how many trials it takes",
     "agents": "list the agents",
     "plugins": "list the plugins",
     "schema": "print the JSON Schema of a file",
 }
 #: What DESIGN lists and a later version brings: refused by name.
 TO_COME = (
-    "ci",
     "capture",
     "login",
     "bisect",
     "receipts",
-    "gates",
     "history",
     "scoreboard",
     "new-plugin",

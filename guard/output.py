@@ -148,6 +148,14 @@ def wants_color(stream: TextIO) -> bool:
     return stream.isatty()
 
 
+def can_show(characters: str) -> bool:
+    """Say whether standard output has these characters: its encoding, and a terminal behind it."""
+    stream = sys.stdout
+    if stream is None or (stream.isatty() and os.environ.get("TERM") == "dumb"):
+        return False
+    return _can_encode(characters, stream.encoding or "utf-8")
+
+
 def write(stream: TextIO | None, text: str) -> None:
     """Write all of the text, whatever the stream's encoding, blocking mode or reader."""
     if stream is None:  # started without a standard stream

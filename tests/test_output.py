@@ -277,6 +277,27 @@ def test_marks_of_verdicts() -> None:
     assert output.mark_of("unheard of") == "?"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("utf-8", True), ("ascii", False), ("cp437", False), ("latin-1", False)]
+)
+def test_what_a_stream_can_show(monkeypatch: pytest.MonkeyPatch, encoding: str, shown: bool) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert output.can_show("▁█") == shown
+    assert output.can_show("#")
+
+
+def test_a_dumb_terminal_shows_nothing_special(monkeypatch: pytest.MonkeyPatch) -> None:
+    master, slave = pty.openpty()
+    with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb"):
+        monkeypatch.setattr(sys, "stdout", terminal)
+        monkeypatch.setenv("TERM", "dumb")
+        assert not output.can_show("█")
+        monkeypatch.setenv("TERM", "xterm")
+        assert output.can_show("█")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert not output.can_show("█")
+
+
 def test_import_loads_nothing_slow() -> None:
     code = "import sys, guard.output; sys.exit('rich' in sys.modules or 'shlex' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
