@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from guard.doctor import Finding, broken, holds, look, unknown
+from guard.doctor.swallowed import SWALLOWED
 from guard.setup.framework import (
     FILE,
     HOOKS,
     Hook,
     hooks_in,
+    items_of,
     missing_hooks,
     missing_types,
     read_document,
@@ -23,8 +25,8 @@ from guard.setup.yaml_text import Unreadable
 #: Keys that choose among file names. A message file matches none of what people write there.
 FILTERS = ("files", "exclude", "types", "types_or", "exclude_types")
 MESSAGE_FILE = ".git/COMMIT_EDITMSG"
-#: Endings that turn a refusal into a success.
-SWALLOWED = re.compile(r"\|\|\s*(?:true|:|exit\s+0|echo\b)|;\s*(?:true|:|exit\s+0)(?=['\"\s]|$)")
+#: What stages were called before pre-commit 3.2, and may be still.
+OLD_NAMES = {"commit": "pre-commit", "push": "pre-push", "merge-commit": "pre-merge-commit"}
 _IN_PLACE = ("system", "unsupported", "script", "unsupported_script")
 
 
@@ -95,8 +97,16 @@ def _check_entry(entry: Mapping[str, Any]) -> Iterator[Finding]:
                 "guard decides itself what is affected",
                 f"take `{key}` out",
             )
+    if entry.get("always_run") is False:
+        yield broken(f"{FILE}: {hook.id} isn't called for every commit", "take `always_run` out")
+    if hook.takes_file and entry.get("pass_filenames") is False:
+        yield broken(f"{FILE}: {hook.id} is given no message", "take `pass_filenames` out")
     stages = entry.get("stages")
-    lost = [stage for stage in hook.stages if isinstance(stages, list) and stage not in stages]
+    if isinstance(stages, list):
+        named = {OLD_NAMES.get(str(stage), str(stage)) for stage in items_of(stages)}
+        lost = [stage for stage in hook.stages if stage not in named]
+    else:
+        lost = []
     if lost:
         yield broken(f"{FILE}: {hook.id} isn't called at {', '.join(lost)}", "take `stages` out")
     yield from _check_call(entry, hook)

@@ -62,7 +62,8 @@ def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, dict)
 
 
-def _items_of(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
+    """Return the items of a list; none of anything else."""
     return [*value] if isinstance(value, (list, tuple)) else []
 
 
@@ -78,7 +79,7 @@ def hooks_in(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in _items_of(value) if _is_mapping(item)]
+    return [item for item in items_of(value) if _is_mapping(item)]
 
 
 def missing_hooks(document: Mapping[str, Any]) -> list[Hook]:
@@ -89,7 +90,7 @@ def missing_hooks(document: Mapping[str, Any]) -> list[Hook]:
 
 def missing_types(document: Mapping[str, Any]) -> list[str]:
     """Return the hook types that ``pre-commit install`` would not install."""
-    there = _items_of(document.get(TYPES_KEY, DEFAULT_TYPES))
+    there = items_of(document.get(TYPES_KEY, DEFAULT_TYPES))
     return [stage for stage in STAGES if stage not in there]
 
 
@@ -168,7 +169,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return f"[{', '.join(map(str, _items_of(value)))}]"
+        return f"[{', '.join(map(str, items_of(value)))}]"
     return str(value)
 
 
@@ -187,8 +188,8 @@ def _check_same(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     for key in {*before, *after}:
         old, new = before.get(key), after.get(key)
         if key in ("repos", TYPES_KEY):
-            old = _items_of(old)
-            new = _items_of(new)[: len(old)]
+            old = items_of(old)
+            new = items_of(new)[: len(old)]
         if old != new:
             raise Unreadable(f"its `{key}` would not stay as it is")
     if missing_hooks(after) or missing_types(after):

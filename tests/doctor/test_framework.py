@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from guard.doctor.framework import SWALLOWED, check_framework
+from guard.doctor.framework import check_framework
+from guard.doctor.swallowed import SWALLOWED
 from guard.setup.framework import FILE, Source, add_hooks
 
 PUBLISHED = add_hooks("", Source("https://git.example.org/rg", "v1"))
@@ -74,6 +75,28 @@ def test_a_stage_that_is_taken_away(tmp_path: Path) -> None:
     assert "isn't called at pre-merge-commit" in told
 
 
+def test_stages_by_their_old_names(tmp_path: Path) -> None:
+    old = "guard-affected\n      stages: [commit, merge-commit]\n"
+    assert found_in(tmp_path, PUBLISHED.replace("guard-affected\n", old))[0][0] == "✓"
+
+
+@pytest.mark.parametrize(
+    ("hook", "line", "told"),
+    [
+        ("guard-suite", "always_run: false", "isn't called for every commit"),
+        ("guard-commit-msg", "pass_filenames: false", "is given no message"),
+    ],
+)
+def test_a_setting_that_takes_away_what_it_needs(
+    tmp_path: Path, hook: str, line: str, told: str
+) -> None:
+    text = PUBLISHED.replace(f"{hook}\n", f"{hook}\n      {line}\n")
+    ((mark, said),) = found_in(tmp_path, text)
+    assert (mark, told in said) == ("✗", True)
+    turned = line.replace("false", "true")
+    assert found_in(tmp_path, text.replace(line, turned))[0][0] == "✓"
+
+
 def test_a_hook_and_a_type_that_are_missing(tmp_path: Path) -> None:
     text = PUBLISHED.replace("    - id: guard-suite\n", "").replace(", pre-push]", "]")
     assert [mark for mark, _ in found_in(tmp_path, text)] == ["✗", "!"]
@@ -87,7 +110,10 @@ def test_a_hook_and_a_type_that_are_missing(tmp_path: Path) -> None:
         ("guard-suite ; true", True),
         ("sh -c 'guard-suite; exit 0'", True),
         ("guard-suite || echo fine", True),
+        ("sh -c 'guard-suite | tee log'", True),
+        ("guard-suite &", True),
         ("guard-suite || exit 1", False),
+        ("guard-suite 2>&1", False),
         ("guard-suite --x=true", False),
         ("guard-suite; trueish", False),
     ],
