@@ -163,6 +163,10 @@ class _Retained:
             old = case_of(self.base, record, lenient=True)
             if old is not None:
                 yield from self._of_case(old, record, now)
+            # A trailer names the case, or the record where there is none.
+            subject = old.id if old else record.id
+            for what in _narrowed(record, now):
+                yield Loss(subject, what, regressions_file.FILE, record.agent)
 
     def asked(self, record: Record) -> tuple[str, ...]:
         """Return what changes of what the retained case asks of the agent."""
@@ -171,7 +175,10 @@ class _Retained:
             return ()
         old = case_of(self.base, record, lenient=True)
         new = self._find(old.id, now) if old else None
-        return (*(compare_cases(old, new).asked if old and new else ()), *self._of_agent(record))
+        of_case = compare_cases(old, new).asked if old and new else ()
+        before = ("its record's before",) if now.before != record.before else ()
+        keys = ("its record's fails_on",) if set(now.fails_on) != set(record.fails_on) else ()
+        return (*of_case, *before, *keys, *self._of_agent(record))
 
     def is_proven_again(self, record: Record) -> bool:
         """Tell whether the change brings another proof of the record, which is known here."""
@@ -189,7 +196,7 @@ class _Retained:
 
     def _concerns(self, record: Record, now: Record) -> bool:
         paths = {bytes_of(record.case_path), bytes_of(now.case_path), _CONFIG}
-        return not paths.isdisjoint(self.changed) or record.case != now.case
+        return not paths.isdisjoint(self.changed) or record.raw != now.raw
 
     def _of_case(self, old: Case, record: Record, now: Record) -> Iterator[Loss]:
         new = self._find(old.id, now)
@@ -225,6 +232,19 @@ class _Retained:
         if self._moved is None:
             self._moved = read_cases(self.new, self.changed)
         return self._moved.get(case_id)
+
+
+def _narrowed(old: Record, new: Record) -> Iterator[str]:
+    """Yield what a record no longer asks of its proof."""
+    if new.reopened > old.reopened:
+        # It stands for a further fix now, and its proof is of that one.
+        return
+    lost = [key for key in old.fails_on if key not in new.fails_on]
+    # Other keys have to be proven; none at all is an invalid record.
+    if lost and new.fails_on and set(new.fails_on) < set(old.fails_on):
+        yield f"fails_on of record {old.id} lost {', '.join(lost)}"
+    if new.reopened < old.reopened:
+        yield f"reopened of record {old.id} was {old.reopened} and is {new.reopened}"
 
 
 def case_of(project: Project, record: Record, *, lenient: bool = False) -> Case | None:

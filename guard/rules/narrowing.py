@@ -22,9 +22,11 @@ def narrowings(base: Project, new: Project) -> Iterator[str]:
         if name in base.agents:
             yield from _of_agent(base, new, base.agents[name], agent)
     yield from _missing("served", base.config.served, new.config.served)
+    yield from _moved_away("plugins", base.config.plugins, new.config.plugins, "/")
     yield from _of_fix(base.config.fix, new.config.fix)
     yield from _of_enforcement(base, new)
     yield from _of_hooks(base.config.hooks, new.config.hooks)
+    yield from _of_receipts(base.config.receipts, new.config.receipts)
 
 
 def _removed_agents(base: Project, new: Project) -> Iterator[str]:
@@ -50,6 +52,11 @@ def _of_agent(base: Project, new: Project, before: Agent, now: Agent) -> Iterato
     where = f"agents.{now.name}"
     yield from _lost_globs(f"{where}.paths", before.paths, now.paths)
     yield from _lost_globs(f"{where}.cases", before.cases, now.cases)
+    yield from _moved_away(f"{where}.evaluators", before.evaluators, now.evaluators, ":")
+    yield from _missing(f"{where}.claims", before.claims, now.claims)
+    yield from _missing(f"{where}.seams", before.seams, now.seams)
+    if now.deterministic and not before.deterministic:
+        yield f"{where}.deterministic is true, so that two trials are enough"
     owned, owns = base.own_paths(before), new.own_paths(now)
     lost = [path for path in new.tree.entries() if owned(path) and not owns(path)]
     if lost:
@@ -85,6 +92,20 @@ def _missing(where: str, before: Iterable[Any], now: Collection[Any]) -> Iterato
             yield f"{where} lost {item}"
 
 
+def _moved_away(where: str, before: Iterable[str], now: Iterable[str], mark: str) -> Iterator[str]:
+    """Yield what is gone; a file that only lies elsewhere is the same by what follows ``mark``."""
+    left = {item.rpartition(mark)[2] for item in now}
+    yield from _missing(where, [i for i in before if i.rpartition(mark)[2] not in left], ())
+
+
+def _of_receipts(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for kind in now["accept"]:
+        if kind not in before["accept"]:
+            yield f"receipts.accept got {kind}"
+    if _seconds(now["max_age"]) > _seconds(before["max_age"]):
+        yield f"receipts.max_age was {before['max_age']} and is {now['max_age']}"
+
+
 def _of_fix(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     for key in ("types", "patterns", "trailers"):
         yield from _missing(f"fix.{key}", before[key], now[key])
@@ -114,3 +135,8 @@ def _of_hooks(
 
 def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _seconds(text: str) -> int:
+    """Return the seconds of a duration such as 30d, 12h or 45m."""
+    return int(text[:-1]) * {"d": 86400, "h": 3600, "m": 60}[text[-1]]

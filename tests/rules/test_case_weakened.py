@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from guard.model import FAIL, PASS
@@ -16,7 +14,6 @@ from tests.guarded_repo import (
     FIXED_SKILL,
     GUARD_YAML,
     RECORDS,
-    RETAINED,
     SKILL,
     record,
     records,
@@ -318,100 +315,3 @@ def test_a_record_may_not_take_the_agents_own_text(retained: Bench) -> None:
     assert retained.rules({RECORDS: records(eur_taxi=folder)}, "chore: x") == ["case-weakened"]
     beside = record(observations={"rejected": "skills/expense/kept/"})
     assert retained.rules({RECORDS: records(eur_taxi=beside)}, "chore: x") == []
-
-
-# guard.yaml -------------------------------------------------------------------------------
-
-AGENT = """\
-version: 1
-agents:
-  expense:
-    paths: [skills/expense/**, skills/shared.md]
-    target: command
-    options: {argv: [cat, SKILL.md]}
-    cases: [evals/cases/*.md, evals/more/**]
-    always: {no_permission_denials: true}
-    prerequisites: [program:git]
-    timeout: 100
-"""
-REST = """\
-served: [langgraph.json]
-fix: {types: [fix, hotfix], patterns: [mend], trailers: [Fixes], cosmetic: refuse}
-hooks: {pre-commit: {max_seconds: 60}, pre-push: {max_cost_usd: 2}}
-"""
-OTHER = "  travel: {paths: [skills/travel/**], target: command, options: {argv: [a]}}\n"
-WHOLE = AGENT + OTHER + REST
-
-NARROWER = {
-    "an agent": AGENT + REST,
-    "a path": WHOLE.replace(", skills/shared.md", ""),
-    "a narrower glob": WHOLE.replace("skills/expense/**", "skills/expense/*"),
-    "a file instead of a folder": WHOLE.replace("skills/expense/**", "skills/expense/SKILL.md"),
-    "its cases": WHOLE.replace(", evals/more/**", ""),
-    "its own text, called a dependency": WHOLE.replace(
-        "    timeout", "    depends: [skills/expense/SKILL.md]\n    timeout"
-    ),
-    "what is served": WHOLE.replace("served: [langgraph.json]\n", ""),
-    "a type of fix": WHOLE.replace("[fix, hotfix]", "[fix]"),
-    "a pattern": WHOLE.replace("[mend]", "[]"),
-    "a trailer": WHOLE.replace("trailers: [Fixes]", "trailers: []"),
-    "closing keywords": WHOLE.replace("{types", "{closing_keywords: false, types"),
-    "the unit": WHOLE.replace("{types", "{unit: range, types"),
-    "cosmetic": WHOLE.replace("cosmetic: refuse", "cosmetic: allow"),
-    "enforcement": WHOLE + "enforce: {fix-needs-case: {warn: true, until: 2031-12-31}}\n",
-    "a budget": WHOLE.replace("max_seconds: 60", "max_seconds: 30"),
-    "what a push owes": WHOLE.replace("{max_cost_usd: 2}", "{max_cost_usd: 2, owed: ci}"),
-    "what always holds": WHOLE.replace("    always: {no_permission_denials: true}\n", ""),
-    "a prerequisite more": WHOLE.replace("[program:git]", "[program:git, program:sh]"),
-    "a time-out": WHOLE.replace("timeout: 100", "timeout: 200"),
-    "a weaker gate": WHOLE.replace("timeout: 100", "gate: quick\n    timeout: 100"),
-}
-
-
-@pytest.mark.parametrize("what", NARROWER)
-def test_guard_yaml_that_guards_less_needs_a_trailer(retained: Bench, what: str) -> None:
-    files = {"guard.yaml": WHOLE, "skills/shared.md": "s\n", "skills/travel/x": "x\n"}
-    files["evals/cases/travel.md"] = CASE_TEXT.replace("id: eur-taxi", "id: t\nagent: travel")
-    files["guard.yaml"] = WHOLE.replace("{argv: [a]}}", "{argv: [a]}, cases: [evals/cases/*.md]}")
-    files[CASE] = CASE_TEXT.replace("id:", "agent: expense\nid:")
-    retained.repo.commit("chore: all", files)
-    narrower = NARROWER[what].replace("{argv: [a]}}", "{argv: [a]}, cases: [evals/cases/*.md]}")
-    if what == "an agent":
-        retained.repo.commit("test: no case", {"evals/cases/travel.md": None})
-    found = retained.judge({"guard.yaml": narrower}, "chore: narrow").blocking
-    assert [violation.rule for violation in found] == ["case-weakened"], found
-    assert found[0].paths == ("guard.yaml",)
-    assert found[0].hint == ("Case-Weakened: guard.yaml: REASON",)
-    trailer = "chore: narrow\n\nCase-Weakened: guard.yaml: the team decided so"
-    assert retained.rules({}, trailer) == []
-
-
-@pytest.mark.parametrize("what", [w for w in NARROWER if w != "an agent"])
-def test_guard_yaml_that_guards_more_needs_none(retained: Bench, what: str) -> None:
-    files = {"guard.yaml": NARROWER[what], "skills/shared.md": "s\n", "skills/travel/x": "x\n"}
-    retained.repo.commit("chore: narrower", files, "--no-verify")
-    assert retained.rules({"guard.yaml": WHOLE}, "chore: widen") == []
-
-
-def test_another_target_makes_records_pending(retained: Bench) -> None:
-    other = GUARD_YAML.replace("[cat, SKILL.md]", "[head, SKILL.md]")
-    judgement = retained.judge({"guard.yaml": other}, "chore: target")
-    assert judgement.violations == ()
-    assert "PENDING" in judgement.notes[0]
-    assert "its agent's options" in judgement.notes[0]
-
-
-def test_a_folder_of_a_pattern_may_go(retained: Bench) -> None:
-    each = 'version: 1\nagents:\n  all: {each: "skills/*", target: command, options: {argv: [a]}}\n'
-    retained.repo.commit(
-        "chore: each", {"guard.yaml": each, "skills/b/SKILL.md": "b\n", RECORDS: None}
-    )
-    assert retained.rules({"skills/b/SKILL.md": None}, "feat: drop b") == []
-    less = each.replace("skills/*", "skills/b*")
-    assert retained.rules({"guard.yaml": less}, "chore: less") == ["case-weakened"]
-
-
-def test_the_base_may_be_unreadable(retained: Bench) -> None:
-    retained.repo.commit("chore: break", {CASE: "no front matter\n"}, "--no-verify")
-    assert retained.rules({CASE: CASE_TEXT}, "test: mend the case") == []
-    assert json.loads(RETAINED[RECORDS])
