@@ -27,6 +27,7 @@ SHOWN = 3
 MOST_FOLDERS = 20
 _KEPT = "      # your message is kept"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
+_RECORD = "record-invalid"
 
 
 class Refused(NamedTuple):
@@ -89,11 +90,13 @@ def _others(violations: Sequence[Violation]) -> list[str]:
 def _left_out(violation: Violation, refused: Refused) -> list[LeftOut]:
     """Return what on disk would probably have kept the rule."""
     agents = agents_of(violation, refused.new)
-    if violation.rule not in _FIX_RULES or not agents:
+    if violation.rule not in (*_FIX_RULES, _RECORD) or not agents:
         return []
     cases = tuple(glob for agent in agents for glob in agent.cases)
-    wanted = cases if violation.rule == "fix-needs-case" else (REGRESSIONS,)
-    return left_out(refused.repo, refused.change, wanted)
+    wanted = (REGRESSIONS,) if violation.rule == "fix-needs-record" else cases
+    found = left_out(refused.repo, refused.change, wanted)
+    # Of a record only its own case can be the cause.
+    return [it for it in found if violation.rule != _RECORD or it.path in violation.message]
 
 
 def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
@@ -104,6 +107,8 @@ def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> It
         yield f'git interpret-trailers --in-place --trailer "{trailer}" {kept}'
     elif violation.rule in _FIX_RULES:
         yield from _fix_commands(violation, left, refused)
+    elif violation.rule == _RECORD and left:
+        yield _add_command([it.path for it in left[:SHOWN]], left, refused)
     else:
         yield from violation.hint or _bring_back(violation, refused)
 
@@ -124,9 +129,12 @@ def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -
         yield new_case_command(violation)
     if violation.rule == "fix-needs-case" or not left:
         yield f"guard prove {case}{for_each(violation)}"
+    yield _add_command(_to_add(violation, left, refused), left, refused)
+
+
+def _add_command(paths: Sequence[str], left: Sequence[LeftOut], refused: Refused) -> str:
     force = "-f " if any(it.ignored for it in left) else ""
-    added = " ".join(refused.path(path) for path in _to_add(violation, left, refused))
-    yield f"git add {force}{added}"
+    return f"git add {force}{' '.join(map(refused.path, paths))}"
 
 
 def new_case_command(violation: Violation) -> str:
