@@ -99,7 +99,7 @@ def tell_next(project: Project, written: Sequence[str]) -> None:
         paths = [path_from_here(project.repo.root, path) for path in written]
         steps.append(f"git add {' '.join(paths)}")
     if any(found.mark == BROKEN for found in check_hooks(project.repo)):
-        steps.append(_install_step())
+        steps += _install_steps()
     missing = without_case(project)
     if missing:
         steps.append(f"guard new-case ID --agent {shell_path(missing[0].agent)}")
@@ -115,12 +115,15 @@ def _could_have_workflow(project: Project) -> bool:
     return not is_there and find_remote(project.repo).host == "github.com"
 
 
-def _install_step() -> str:
+def _install_steps() -> list[str]:
     import shutil
 
     if shutil.which("pre-commit"):
-        return "pre-commit install     (or, without the framework: guard install)"
-    return "guard install     (or, with the framework: pip install pre-commit, pre-commit install)"
+        beside = "guard install     (beside it: the framework shows guard one ref of a push)"
+        return ["pre-commit install", beside]
+    return [
+        "guard install     (or, with the framework: pip install pre-commit, pre-commit install)"
+    ]
 
 
 def _some(names: Sequence[str]) -> str:
