@@ -44,10 +44,16 @@ def holding_lines(run: HookRun) -> list[str]:
         lines.append(f"{HOLDS} {said} ({_rates(reused)})")
     if fresh:
         lines.append(f"{HOLDS} {len(fresh)} held when run now ({_rates(fresh)})")
-    proven = run.standing.proofs_that(HOLDING)
-    if proven:
-        lines.append(f"{HOLDS} {count(len(proven), 'regression')} proven")
-    return lines
+    return [*lines, *_proof_lines(run.standing.proofs_that(HOLDING))]
+
+
+def _proof_lines(proofs: Sequence[ProofResult]) -> list[str]:
+    retired = sum(proof.verdict == model.RETIRED for proof in proofs)
+    proven = len(proofs) - retired
+    if not proven:
+        return [f"{HOLDS} {count(retired, 'regression')} retired"] if retired else []
+    more = f", {retired} retired" if retired else ""
+    return [f"{HOLDS} {count(proven, 'regression')} proven{more}"]
 
 
 def _dates(reused: Iterable[CaseResult]) -> str:

@@ -7,7 +7,7 @@ CI say the same of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard.change import Change
 from guard.errors import UsageError
@@ -25,6 +25,9 @@ from guard.rules import (
 from guard.rules.commit import COMMIT, RANGE, JudgedCommit, is_excused
 from guard.rules.enforcement import warns_until
 from guard.tree import Tree
+
+if TYPE_CHECKING:
+    from guard.judging.merges import MergeCommit
 
 __all__ = [
     "COMMIT",
@@ -75,9 +78,10 @@ def judge_commit(
     Raises `ConfigError` where the new tree's files are wrong.
     """
     if len(change.parents) > 1:
-        from guard.judging.merges import merge_losses, parents_of
+        from guard.judging.merges import MergeCommit, parents_of
 
-        return judge_merge(merge_losses(parents_of(new, change), new), base, new, message, today)
+        parents = parents_of(new, change)
+        return judge_merge(MergeCommit(parents, base, new, change, message, stage=stage), today)
     known = readable(base)
     before = known or _nothing(base)
     commit = JudgedCommit(before, new, change, message, stage=stage, followers=followers)
@@ -109,16 +113,12 @@ def _nothing(project: Project) -> Project:
     return project.at(Tree(project.repo, project.repo.empty_tree))
 
 
-def judge_merge(
-    lost: Sequence[case_weakened.Loss],
-    base: Project,
-    new: Project,
-    message: Message,
-    today: str = "",
-) -> Judgement:
-    """Judge a merge by what it loses of its parents; they are judged on their own."""
-    found = case_weakened.violations(lost, weakenings(message))
-    return Judgement(_weigh(found, (base, new), today))
+def judge_merge(merge: MergeCommit, today: str = "") -> Judgement:
+    """Judge a merge by what it does by itself; its parents are judged on their own."""
+    fixing = Judgement() if readable(merge.base) is None else _judge_fix(merge)
+    lost = case_weakened.violations(merge.lost, weakenings(merge.message))
+    violations = _weigh((*fixing.violations, *lost), (merge.base, merge.new), today)
+    return fixing._replace(violations=violations)
 
 
 def joined(found: Iterable[Judgement]) -> Judgement:

@@ -1,20 +1,23 @@
-"""What a merge loses of what its parents guarded, and neither side had given up by itself.
+"""What a merge does by itself: the commits of each side are judged on their own.
 
-The commits of each side are judged on their own. A merge is asked only for its own doing: a
+It is asked for what differs from all of its parents, as any commit is, and for what it loses: a
 retained case that one parent holds and the merge doesn't, although the other never dropped
 it (``-s ours``, or a conflict resolved the wrong way).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from guard.change import Change, diff_trees, staged_change
+from guard.change import Change, DiffEntry, diff_trees, staged_change
 from guard.errors import UnreadableError, UsageError
 from guard.git import Repo
+from guard.messages.message import Message
 from guard.project import Project
 from guard.rules.case_weakened import Loss, losses
+from guard.rules.commit import COMMIT, JudgedCommit
 from guard.tree import Tree
 
 
@@ -25,6 +28,44 @@ class Parent(NamedTuple):
     project: Project
     changed: tuple[bytes, ...]
     """The paths in which the merge differs from it."""
+
+
+class MergeCommit(JudgedCommit):
+    """A merge under judgement: it touches what differs from all of its parents.
+
+    What it brings counts against the first parent, so the case of a side that is merged does.
+    """
+
+    def __init__(
+        self,
+        parents: Sequence[Parent],
+        base: Project,
+        new: Project,
+        change: Change,
+        message: Message,
+        *,
+        stage: str = COMMIT,
+    ) -> None:
+        super().__init__(base, new, change, message, stage=stage)
+        self.lost: Sequence[Loss] = merge_losses(parents, new)
+        """What it guards less than one of its parents."""
+        self._by_itself = _by_itself(parents)
+
+    @cached_property
+    def owned(self) -> Mapping[str, tuple[DiffEntry, ...]]:
+        """Agent → those of its own paths in which the merge is like no parent."""
+        if not self._by_itself:
+            return {}
+        found = {
+            agent: tuple(entry for entry in entries if entry.path in self._by_itself)
+            for agent, entries in super().owned.items()
+        }
+        return {agent: entries for agent, entries in found.items() if entries}
+
+
+def _by_itself(parents: Sequence[Parent]) -> frozenset[bytes]:
+    first, *others = (frozenset(parent.changed) for parent in parents)
+    return first.intersection(*others)
 
 
 def parents_of(new: Project, change: Change) -> list[Parent]:

@@ -16,7 +16,7 @@ from guard.errors import GuardError, UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.guarded import concerns
 from guard.judging.judge import RANGE, Judgement, judge, judge_commit, judge_merge, readable
-from guard.judging.merges import Parent, merge_losses, missing_commit
+from guard.judging.merges import MergeCommit, Parent, missing_commit
 from guard.judging.record_texts import RecordTexts
 from guard.judging.successor import RECORDS, NextTree, Successor
 from guard.messages.message import parse_message, stored_message
@@ -185,9 +185,10 @@ class RangeJudge:
         try:
             change, base, new = self._change(commit)
             if len(commit.parents) > 1:
-                lost = merge_losses(self._parents(commit), new)
-                message = parse_message(commit.message)
-                self._keep(place, commit, judge_merge(lost, base, new, message, self._today))
+                merge = self._merge(commit, change, base, new)
+                self._keep(place, commit, self._judge_kind(merge))
+                if by_range:
+                    self._note_lacking(place, merge)
             elif _may_concern(change, base, new):
                 judged = self._judge(place, commit, change, base, new)
                 if by_range and judged is not None:
@@ -211,6 +212,12 @@ class RangeJudge:
         self._heard(judged)
         return judged
 
+    def _merge(
+        self, commit: CommitInfo, change: Change, base: Project, new: Project
+    ) -> MergeCommit:
+        message = parse_message(commit.message)
+        return MergeCommit(self._parents(commit), base, new, change, message, stage=RANGE)
+
     def _keep(self, place: int, commit: CommitInfo, found: Judgement) -> None:
         if found == _NOTHING:
             return
@@ -223,19 +230,27 @@ class RangeJudge:
 
     def _note(self, place: int, judged: JudgedCommit) -> None:
         """Note what lacks something that may follow, and what may bring it."""
-        found = self._found.get(place, _NOTHING)
-        if any(violation.rule in _MAY_FOLLOW for violation in found.violations):
-            self._lacking[place] = judged
+        self._note_lacking(place, judged)
         paths = judged.change.paths
         if RECORDS in paths or judged.new.case_paths(paths):
             self._bringing[place] = judged
+
+    def _note_lacking(self, place: int, judged: JudgedCommit) -> None:
+        found = self._found.get(place, _NOTHING)
+        if any(violation.rule in _MAY_FOLLOW for violation in found.violations):
+            self._lacking[place] = judged
 
     def _judge_again(self, place: int, judged: JudgedCommit) -> None:
         followers = [one for at, one in self._bringing.items() if at > place]
         if followers:
             judged.followers = followers
             del self._found[place]
-            self._keep(place, self.commits[place], judge(judged, self._today))
+            self._keep(place, self.commits[place], self._judge_kind(judged))
+
+    def _judge_kind(self, judged: JudgedCommit) -> Judgement:
+        if isinstance(judged, MergeCommit):
+            return judge_merge(judged, self._today)
+        return judge(judged, self._today)
 
     def _change(self, commit: CommitInfo) -> tuple[Change, Project, Project]:
         """Return what a commit changes of its first parent, and both sides."""

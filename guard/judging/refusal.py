@@ -25,6 +25,8 @@ LINES = 8
 SHOWN = 3
 #: Folders that one command names before it names the folder of all.
 MOST_FOLDERS = 20
+#: Digits of a commit's id that people are shown.
+SHORT = 10
 _KEPT = "      # your message is kept"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
 _RECORD = "record-invalid"
@@ -117,7 +119,8 @@ def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
     """Yield the command that brings back what the commit deletes."""
     new, repo = refused.new.tree, refused.repo
     gone = [path for path in violation.paths[:SHOWN] if new.get(bytes_of(path)) is None]
-    for rev in ("HEAD", "HEAD^", "MERGE_HEAD") if gone else ():
+    merged = [parent[:SHORT] for parent in refused.change.parents[1:]]
+    for rev in ("HEAD", "HEAD^", "MERGE_HEAD", *merged) if gone else ():
         if all(repo.resolve(f"{rev}:{path}") for path in gone):
             yield f"git checkout {rev} -- {' '.join(map(refused.path, gone))}"
             return

@@ -152,13 +152,7 @@ class _Retained:
         """Yield what is lost of the case that a record retains."""
         now = self.new.records.get(record.id)
         if now is None:
-            yield Loss(
-                record.id,
-                f"record {record.id} is deleted",
-                regressions_file.FILE,
-                record.agent,
-                deleted=True,
-            )
+            yield from self._deleted(record)
         elif not now.retired and self._concerns(record, now):
             old = case_of(self.base, record, lenient=True)
             if old is not None:
@@ -167,6 +161,15 @@ class _Retained:
             subject = old.id if old else record.id
             for what in _narrowed(record, now):
                 yield Loss(subject, what, regressions_file.FILE, record.agent)
+
+    def _deleted(self, record: Record) -> Iterator[Loss]:
+        """Yield the record, and its case where that goes with it: they come back together."""
+        gone = {regressions_file.FILE: f"record {record.id} is deleted"}
+        path = record.case_path
+        if self.new.tree.get(bytes_of(path)) is None and self.base.tree.get(bytes_of(path)):
+            gone[path] = f"its case {path} with it"
+        for file, said in gone.items():
+            yield Loss(record.id, said, file, record.agent, deleted=True)
 
     def asked(self, record: Record) -> tuple[str, ...]:
         """Return what changes of what the retained case asks of the agent."""

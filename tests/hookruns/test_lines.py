@@ -67,6 +67,10 @@ def test_dates_of_older_receipts() -> None:
 def test_proven_regressions_are_counted() -> None:
     proofs = proof("x", model.PROVEN), proof("y", model.PROVEN)
     assert holding_lines(run_of(proofs=proofs)) == ["✓ 2 regressions proven"]
+    retired = proof("z", model.RETIRED)
+    both = holding_lines(run_of(proofs=(*proofs, retired)))
+    assert both == ["✓ 2 regressions proven, 1 retired"]
+    assert holding_lines(run_of(proofs=(retired,))) == ["✓ 1 regression retired"]
 
 
 def test_owed_cases_of_one_reason_share_a_line() -> None:
