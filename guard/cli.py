@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "ci": "judge what a pull request or a push brings",
     "verify": "show that every retained regression still fails before its fix",
     "regressions": "show or verify the retained regressions",
+    "bisect": "find the commit that broke a case, by bisection",
     "merge-driver": "merge regressions.json record by record; git calls it",
     "gates": "show how sure each gate is, and how many trials it takes",
     "agents": "list the agents",
@@ -42,7 +43,6 @@ COMMANDS: Mapping[str, str] = {
 TO_COME = (
     "capture",
     "login",
-    "bisect",
     "receipts",
     "history",
     "scoreboard",

@@ -51,6 +51,8 @@ class Limits(NamedTuple):
     """Use no receipt."""
     confirm: bool = False
     """Confirm a FAIL by a gate with a second, fresh gate (the hooks do)."""
+    in_order: bool = False
+    """Run cases in the order given, also where a budget would have the urgent ones first."""
 
 
 class Engine(Closing):
@@ -143,7 +145,7 @@ class Engine(Closing):
         def judge(series: Series) -> None:
             plan = plans[series]
             result = self._judged(plan)
-            finished[series] = result if _is_open(series, result) else self.keep(plan.key, result)
+            finished[series] = result if is_open(series, result) else self.keep(plan.key, result)
 
         plans = {plan.series: plan for plan in ordered if plan.series is not None}
         self.run_series(list(plans), may_start=self.may_start, on_finished=judge)
@@ -157,13 +159,13 @@ class Engine(Closing):
         return finished.get(plan.series) or self._judged(plan)
 
     def _plan(self, chosen: Selected, *, resume: bool) -> _Plan:
-        case = self._bounded(chosen.case)
+        case = self.bounded(chosen.case)
         agent = self.project.agents[case.agent]
         key = self.receipt_key(case)
         receipt = self.receipt_for(case, key)
         if receipt is not None:
             return _Plan(chosen, case, key, answered=result_of(receipt, chosen))
-        missing = self._find_missing(agent, case)
+        missing = self.missing_for(agent, case)
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
         deterministic = self.is_deterministic(agent)
@@ -171,10 +173,11 @@ class Engine(Closing):
         stage.given(case)  # What can't be laid is said before anything is paid for.
         series = Series(case, stage, by_policy(case, deterministic=deterministic), key)
         if resume:
-            self._take_over(series)
+            self.take_over(series)
         return _Plan(chosen, case, key, series=series)
 
-    def _find_missing(self, agent: Agent, case: Case) -> str | None:
+    def missing_for(self, agent: Agent, case: Case) -> str | None:
+        """Return the prerequisite of a case that is missing on this machine."""
         asked = (agent.name, case.prerequisites)
         if asked not in self._missing:
             offered = self.project.plugins.prerequisites()
@@ -192,10 +195,11 @@ class Engine(Closing):
         if self.limits.no_cache or self.limits.trials is not None:
             return None
         found = self.project.store.find_receipt(key)
-        stands = answers(found, self._max_age(case)) and not self._ground.find_broken(case)
+        stands = answers(found, self.max_age(case)) and not self._ground.find_broken(case)
         return found if stands else None
 
-    def _max_age(self, case: Case) -> str:
+    def max_age(self, case: Case) -> str:
+        """Return how old evidence of a case may be."""
         stated = self.project.agents[case.agent].max_age
         return stated or str(self.project.config.receipts["max_age"])
 
@@ -203,19 +207,21 @@ class Engine(Closing):
         """Tell whether nothing is known of the case on this tree."""
         return self.receipt_for(case, self.receipt_key(case)) is None
 
-    def _take_over(self, series: Series) -> None:
+    def take_over(self, series: Series) -> None:
         """Go on with the trials of a run that never came to a verdict on this case."""
         store = self.project.store
-        trials = store.resumable_trials(series.case.id, series.key)
+        side = series.side
+        trials = store.resumable_trials(series.case.id, series.key, side=side)
         receipt = store.find_receipt(series.key)
         evidence = receipt.evidence.get("trials", ()) if receipt else ()
         judged = {trial.get("trial_id") for trial in evidence}
-        fresh = bool(trials) and is_fresh(trials[0].started, self._max_age(series.case))
+        fresh = bool(trials) and is_fresh(trials[0].started, self.max_age(series.case))
         if fresh and trials[0].trial_id not in judged:
             series.take_over(trials)
-            store.adopt_trials(self.run_id, series.case.id, series.key)
+            store.adopt_trials(self.run_id, series.case.id, series.key, side=side)
 
-    def _bounded(self, case: Case) -> Case:
+    def bounded(self, case: Case) -> Case:
+        """Return the case with the trials and the time-out that the run gives it."""
         policy = case.policy
         if self.limits.trials is not None:
             policy = Policy(None, self.limits.trials, policy.min_pass_rate, policy.timeout)
@@ -225,7 +231,7 @@ class Engine(Closing):
 
     def _by_urgency(self, plans: Iterable[_Plan]) -> list[_Plan]:
         """Order: new or changed, last failed, cheapest; without a budget as they were given."""
-        if not self.budget.limited:
+        if self.limits.in_order or not self.budget.limited:
             return list(plans)
 
         def urgency(plan: _Plan) -> tuple[bool, bool, float]:
@@ -257,19 +263,19 @@ class Engine(Closing):
         )
 
     def _judged(self, plan: _Plan) -> CaseResult:
-        series = plan.series
-        assert series is not None
-        deterministic = self.is_deterministic(self.project.agents[plan.case.agent])
+        assert plan.series is not None
+        return self.judged(plan.series, plan.chosen)
+
+    def judged(self, series: Series, chosen: Selected) -> CaseResult:
+        """Return what the trials of a series come to, whether it has ended or not."""
+        case = series.case
+        deterministic = self.is_deterministic(self.project.agents[case.agent])
         trials = sort_trials(series.results, deterministic=deterministic)
         verdict, reason = judge_case(
-            plan.case,
-            trials,
-            plan.case.policy,
-            deterministic=deterministic,
-            owed=series.owed,
+            case, trials, case.policy, deterministic=deterministic, owed=series.owed
         )
-        planned = most_trials(plan.case, deterministic=deterministic)
-        return case_result(plan.chosen, verdict, reason, trials, planned)
+        planned = most_trials(case, deterministic=deterministic)
+        return case_result(chosen, verdict, reason, trials, planned)
 
     def _confirmed(
         self, planned: Sequence[_Plan], results: Sequence[CaseResult]
@@ -350,7 +356,7 @@ class _Plan(NamedTuple):
     series: Series | None = None
 
 
-def _is_open(series: Series, result: CaseResult) -> bool:
+def is_open(series: Series, result: CaseResult) -> bool:
     """Tell whether a series was ended before its verdict: it can be resumed, and is no evidence."""
     return series.stopped and result.verdict in (model.OWED, model.INCONCLUSIVE, model.NOT_TESTED)
 

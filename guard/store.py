@@ -149,18 +149,19 @@ class Store:
             "run = ? AND case_id = ? AND side = ? AND key = ?", [rows[0][0], _name(case), side, key]
         )
 
-    def adopt_trials(self, run: str, case: str, key: str) -> None:
+    def adopt_trials(self, run: str, case: str, key: str, *, side: str = "") -> None:
         """Make what the latest run with that key left behind part of a run that goes on with it.
 
         So it is found as one run's, also where that run is interrupted in turn.
         """
-        latest = "SELECT run FROM trials WHERE case_id = ? AND side = '' AND key = ?"
+        of_case = "case_id = ? AND side = ? AND key = ?"
+        latest = f"SELECT run FROM trials WHERE {of_case} ORDER BY id DESC LIMIT 1"
+        values = [_name(case), side, key]
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
-                "UPDATE OR REPLACE trials SET run = ? WHERE case_id = ? AND side = '' AND key = ?"
-                f" AND run = ({latest} ORDER BY id DESC LIMIT 1)",
-                [run, _name(case), key, _name(case), key],
+                f"UPDATE OR REPLACE trials SET run = ? WHERE {of_case} AND run = ({latest})",
+                [run, *values, *values],
             )
 
         self._database.write(work)

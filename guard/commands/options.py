@@ -85,6 +85,19 @@ def add_run_options(parser: argparse.ArgumentParser, *, trials: bool = False) ->
     parser.add_argument(
         "--report-only", action="store_true", help="report, and end in 0 for exits 1 and 3"
     )
+    add_effort_options(parser, trials=trials)
+    parser.add_argument("--fail-fast", action="store_true", help="stop at the first failing trial")
+    for name in FORMATS:
+        parser.add_argument(f"--{name}", metavar="F", help=f"write a {name} report; - is stdout")
+    parser.add_argument(
+        "--report", action="append", metavar="NAME=F", help="write a plugin's report"
+    )
+    for name in TO_COME:
+        parser.add_argument(f"--{name}", help=_suppressed())
+
+
+def add_effort_options(parser: argparse.ArgumentParser, *, trials: bool = False) -> None:
+    """Add what bounds the trials: jobs, time, money, and whether kept evidence counts."""
     parser.add_argument("--jobs", type=_at_least_one, default=0, metavar="N", help="trials at once")
     parser.add_argument("--timeout", type=_positive, metavar="S", help="seconds for each trial")
     if trials:
@@ -94,15 +107,7 @@ def add_run_options(parser: argparse.ArgumentParser, *, trials: bool = False) ->
         )
     parser.add_argument("--max-cost", type=_not_negative, metavar="USD", help="dollars at most")
     parser.add_argument("--max-seconds", type=_not_negative, metavar="S", help="seconds at most")
-    parser.add_argument("--fail-fast", action="store_true", help="stop at the first failing trial")
     parser.add_argument("--no-cache", action="store_true", help="use no receipt")
-    for name in FORMATS:
-        parser.add_argument(f"--{name}", metavar="F", help=f"write a {name} report; - is stdout")
-    parser.add_argument(
-        "--report", action="append", metavar="NAME=F", help="write a plugin's report"
-    )
-    for name in TO_COME:
-        parser.add_argument(f"--{name}", help=_suppressed())
 
 
 def add_at_option(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from guard.proofs.record import write_record
 from guard.proofs.text import describe
 from guard.reporting import finish_report, start_report
 from guard.running.listener import TrialListener
-from guard.running.selection import select_cases
+from guard.running.selection import select_one_case
 from guard.session import WORKTREE, Session
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def prove(
     options = RunOptions.of(values)
     with Session.open(disabled=disabled) as session:
         worktree = session.guarded_project()
-        chosen = _choose(worktree, case)
+        chosen = select_one_case(worktree, case, "prove")
         report = start_report(worktree, "prove", WORKTREE, options)
         project = _fixed_at(session, worktree, chosen, after) if after else worktree
         rev = before or (f"{after}^" if after else None)
@@ -70,14 +70,6 @@ def prove(
                 exit_code=proved.exit_code,
             )
         return finish_report(worktree, report, options, text)
-
-
-def _choose(project: Project, selector: str) -> Case:
-    found = select_cases(project, [selector])
-    if len(found) > 1:
-        names = ", ".join(case.id for case in found[:5])
-        raise UsageError(f"{selector} names {len(found)} cases: {names}", "guard prove takes one")
-    return found[0]
 
 
 def _fixed_at(session: Session, worktree: Project, case: Case, rev: str) -> Project:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from guard.errors import GuardError
 from guard.git import bytes_of
@@ -18,6 +18,10 @@ from guard.tree import Entry, Tree
 Entries = Mapping[bytes, Entry]
 #: Folder or file then → folder or file now.
 Moves = Mapping[bytes, bytes]
+
+
+#: How the reason begins where a state has no agent to run.
+NO_AGENT: Final = "there was no agent before"
 
 
 class PastAgent(NamedTuple):
@@ -123,14 +127,14 @@ def find_lacking(entries: Entries, now: PastAgent) -> str:
     """Say why a state has no agent to run: no own path, or not the entry file of today."""
     own = {path for path in entries if now.owns(path)}
     if not own:
-        return "there was no agent before: none of its own paths were there"
+        return f"{NO_AGENT}: none of its own paths were there"
     today = now.own_entries()
     skills = [path for path in today if is_skill(path)]
     if skills and not own.intersection(skills):
-        return f"there was no agent before: no {skills[0].decode('utf-8', 'replace')}"
+        return f"{NO_AGENT}: no {skills[0].decode('utf-8', 'replace')}"
     lacking = [path for path in _started(now.agent) if path in today and path not in own]
     if lacking:
-        return f"there was no agent before: no {lacking[0].decode('utf-8', 'replace')}"
+        return f"{NO_AGENT}: no {lacking[0].decode('utf-8', 'replace')}"
     return ""
 
 

@@ -29,6 +29,16 @@ def select_cases(project: Project, selectors: Sequence[str]) -> list[Case]:
     return [case for case in cases if case.id in chosen]
 
 
+def select_one_case(project: Project, selector: str, command: str) -> Case:
+    """Return the one case that a selector names. Raises `UsageError` where it names others too."""
+    found = select_cases(project, [selector])
+    if len(found) > 1:
+        names = ", ".join(case.id for case in found[:5])
+        said = f"{selector} names {len(found)} cases: {names}"
+        raise UsageError(said, f"guard {command} takes one")
+    return found[0]
+
+
 def _matching(project: Project, selector: str, cases: Iterable[Case]) -> list[Case]:
     if selector.startswith("agent:"):
         name = selector.removeprefix("agent:")
