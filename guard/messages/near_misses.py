@@ -19,7 +19,11 @@ _NO_TYPE = r"[a-z][a-z0-9]+-\d+|v?\d[\d.]*"
 _SEVERAL_TYPES = r"\w+(?:\s*[,&+/|]\s*\w+)+(?=\s*[(!:])"
 #: A scope behind the word, in brackets of any kind.
 _SCOPE = r"[(\[{<]([^\])}>]*)[\])}>]+|\s+[(\[{<]([^\])}>]*)[\])}>]+(?=\s*[:!])"
-_SEPARATORS = "[\\s:;,.!=>|~/*_\\])}\u2013\u2014\u2192-]*"
+_SEPARATORS = "[\\s!]*(?:[:;,.=>|~*_\\])}\u2013\u2014\u2192-]+\\s*)?"
+#: A further type behind the scope: ``fix(a)+docs(b): x``.
+_OTHER_TYPE = r"\s*[,&+/|]\s*\w+(?:\([^)]*\))?(?=\s*[:!,&+/|])"
+#: Words that need the one before them: "fix and improve".
+_JOINING = r"(?:and|or|for|in|of|on|to|up|wave)\b"
 #: Types that say what a commit does; any other word before a colon is more likely a scope.
 _TYPES = "build chore ci docs feat feature perf refactor revert style test tests wip"
 #: Letters and colons of other scripts that pass for those of a header.
@@ -142,9 +146,9 @@ def _in_a_line(message: Message) -> Proper | None:
         if step is None:
             return None
         tag = (step[1] or step[2] or "").strip()
-        if tag:
+        if tag and not re.fullmatch(_KEPT, tag):
             scopes.append(tag)
-        elif re.fullmatch(_KEPT, step[0]) or _is_emoji(step[0]):
+        elif tag or re.fullmatch(_KEPT, step[0]) or _is_emoji(step[0]):
             kept.append(step[0])
         at += step.end()
     return None
@@ -158,10 +162,14 @@ def _behind(
     if scope:
         scopes.append(scope[1] or scope[2] or "")
         end += scope.end()
+    while other := re.match(_OTHER_TYPE, looked.text[end:]):
+        end += other.end()
     parted = re.match(_SEPARATORS, looked.text[end:])
     marks = parted[0] if parted else ""
     start = looked.places[end + len(marks)] if end + len(marks) < len(looked.places) else None
     said = "" if start is None else message.subject[start:]
+    if re.match(_JOINING, said, re.I) and not marks.strip():
+        kept = [*kept, "fix"]
     description = " ".join([*kept, said]) if said.strip() else ""
     return Proper(tuple(scopes), marks.lstrip().startswith("!"), description)
 
