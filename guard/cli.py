@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "set up this repository",
     "install": "install the git hooks",
     "uninstall": "remove the git hooks, restore those that were there",
-    "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push",
+    "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push, pre-receive",
     "check": "check everything that needs no run",
     "ci": "judge what a pull request or a push brings",
     "verify": "show that every retained regression still fails before its fix",

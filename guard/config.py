@@ -147,6 +147,7 @@ KEYS: dict[str, Check] = {
         {
             "pre-commit": mapping(_BUDGET),
             "pre-push": mapping({**_BUDGET, "owed": one_of("block", "ci")}),
+            "pre-receive": mapping({"max_seconds": number(0, 3600, above=True)}),
         }
     ),
     "receipts": mapping({"max_age": _duration, "accept": list_of(one_of("ci", "local"))}),
@@ -166,6 +167,7 @@ DEFAULTS: dict[str, Any] = {
     "hooks": {
         "pre-commit": {"max_seconds": 60, "max_cost_usd": 0.5},
         "pre-push": {"max_seconds": 300, "max_cost_usd": 1.0, "owed": "block"},
+        "pre-receive": {"max_seconds": 30},
     },
     "receipts": {"max_age": "30d", "accept": ["ci"]},
 }

@@ -44,6 +44,7 @@ enforce: {fix-needs-case: block}
 hooks:
   pre-commit: {max_seconds: 60, max_cost_usd: 0.5}
   pre-push: {max_seconds: 300, max_cost_usd: 1.0, owed: block}
+  pre-receive: {max_seconds: 30}
 receipts: {max_age: 30d, accept: [ci]}
 """
 
@@ -98,6 +99,7 @@ AGENT = "version: 1\nagents:\n  a:\n    paths: [x]\n    target: command\n"
         ("version: 1\nagents:\n  a: {paths: [x], each: y}\n", 3, "takes `each` or `paths`"),
         ("version: 1\nhooks: {pre-comit: {}}\n", 2, "did you mean `pre-commit`"),
         ("version: 1\nhooks: {pre-push: {owed: never}}\n", 2, "'never' is none of block, ci"),
+        ("version: 1\nhooks: {pre-receive: {max_seconds: 0}}\n", 2, "must be above 0"),
         ("version: 1\nenforce: {fix-needs-case: warn}\n", 2, "must be block, or {warn"),
         ("version: 1\nenforce: {fix-needs-case: {warn, until: soon}}\n", 2, "is not a date"),
         (

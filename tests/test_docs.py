@@ -175,3 +175,12 @@ def test_links_into_a_page_name_a_heading(name: str) -> None:
 @pytest.mark.parametrize("name", pages())
 def test_pages_name_no_folder_of_anyone(name: str) -> None:
     assert not re.search(r"/(?:tmp|work|home|root|Users|private|var)/", read_page(name))
+
+
+# docs/server.md ------------------------------------------------------------------------
+
+
+def test_the_limit_of_the_server_page_is_the_default() -> None:
+    [block] = blocks(read_page("docs/server.md"), "yaml")
+    stated = load_yaml(block.text, "docs/server.md")
+    assert stated == {"hooks": {"pre-receive": DEFAULTS["hooks"]["pre-receive"]}}

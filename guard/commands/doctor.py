@@ -18,6 +18,7 @@ from guard.doctor.repository import (
     check_store,
     check_targets,
 )
+from guard.doctor.server import check_server
 from guard.errors import ExitCode, GuardError, UsageError
 from guard.output import BROKEN, UNKNOWN, out
 from guard.session import Session
@@ -59,7 +60,7 @@ def _findings(disabled: frozenset[str]) -> Iterator[Finding]:
         yield from check_isolation(session.repo)
         yield check_store(session)
         if not session.repo.root:
-            yield broken("a bare repository has no files to judge", "call it in a clone")
+            yield from _told(check_server(session))
             return
         yield from _told(_check_project(session))
         yield from check_history(session)

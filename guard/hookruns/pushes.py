@@ -53,7 +53,7 @@ def parse_pushed(said: bytes) -> list[PushedRef]:
         if not line.strip():
             continue
         parts = text_of(line).rsplit(" ", 3)
-        if len(parts) != 4 or not _is_id(parts[1]) or not _is_id(parts[3]):
+        if len(parts) != 4 or not is_id(parts[1]) or not is_id(parts[3]):
             raise UnreadableError(f"git said of this push: {text_of(line)!r}, which isn't a ref")
         _local, oid, name, known = parts
         if oid.strip("0"):
@@ -61,7 +61,8 @@ def parse_pushed(said: bytes) -> list[PushedRef]:
     return found
 
 
-def _is_id(text: str) -> bool:
+def is_id(text: str) -> bool:
+    """Tell whether git would name an object like this."""
     return len(text) in (40, 64) and not text.strip("0123456789abcdef")
 
 
@@ -92,10 +93,11 @@ def find_tips(repo: Repo, refs: Iterable[PushedRef]) -> list[Tip]:
     names: dict[tuple[str, str], list[str]] = {}
     known: dict[tuple[str, str], list[str]] = {}
     for ref in refs:
-        if repo.objects.read(ref.oid) is None:
-            raise UnreadableError(f"{short_name(ref.name)} is pushed as {ref.oid}: not here")
         place = _commit_and_tree(repo, ref.oid)
         if place is None:
+            # Asked without reading it: it may be a file of any size.
+            if repo.run("cat-file", "-e", ref.oid, ok=None).code:
+                raise UnreadableError(f"{short_name(ref.name)} is pushed as {ref.oid}: not here")
             continue
         names.setdefault(place, []).append(ref.name)
         there = known.setdefault(place, [])

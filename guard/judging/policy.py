@@ -220,22 +220,21 @@ def _joined(
     policy: Judgement, own: Judgement, where: str, commits: Sequence[CommitInfo]
 ) -> Judgement:
     """Join what the policy says of commits and what their own guard.yaml does."""
-    same = {_subject(violation) for violation in own.violations}
+    said = {_subject(violation) for violation in own.violations}
     why = f"by guard.yaml of {where}: to change that, push guard.yaml there first"
-    told = [
-        v if _subject(v) in same else v._replace(detail=(why, *v.detail))
-        for v in policy.violations
-        if v.rule in _BY_POLICY
+    alone = [
+        violation._replace(detail=(why, *violation.detail))
+        for violation in policy.violations
+        if violation.rule in _BY_POLICY and _subject(violation) not in said
     ]
-    known = {_subject(violation) for violation in told}
-    told += [violation for violation in own.violations if _subject(violation) not in known]
     order = {commit.title: place for place, commit in enumerate(commits)}
-    return Judgement(
-        tuple(sorted(told, key=lambda violation: order.get(violation.commit, 0))),
-        tuple(dict.fromkeys((*policy.notes, *own.notes))),
-        tuple(dict.fromkeys((*policy.exempt, *own.exempt))),
+    told = sorted((*alone, *own.violations), key=lambda one: order.get(one.commit, 0))
+    return own._replace(
+        violations=tuple(told),
+        notes=tuple(dict.fromkeys((*own.notes, *policy.notes))),
+        exempt=tuple(dict.fromkeys((*own.exempt, *policy.exempt))),
     )
 
 
-def _subject(violation: Violation) -> tuple[str, str, str]:
-    return violation.rule, violation.commit, violation.agent
+def _subject(violation: Violation) -> tuple[str, str, bool]:
+    return violation.rule, violation.commit, violation.warning

@@ -23,8 +23,13 @@ LINES: Final = 8
 MOST_PARENTS: Final = 4
 
 
-def range_refusal(violations: Sequence[Violation], repo: Repo, tip: Project, word: str) -> str:
-    """Return the text; the first violation is told in full. ``word``: what is refused."""
+def range_refusal(
+    violations: Sequence[Violation], repo: Repo, tip: Project, word: str, *, head: str = "HEAD"
+) -> str:
+    """Return the text; the first violation is told in full. ``word``: what is refused.
+
+    ``head`` is what HEAD is where the commands will be called: a server has another one.
+    """
     first, others = violations[0], violations[1:]
     # What may be left out where there are too many lines has the higher number.
     told = [
@@ -33,7 +38,7 @@ def range_refusal(violations: Sequence[Violation], repo: Repo, tip: Project, wor
     ]
     told += [(1, f"  because  {text}") for text in first.detail[:1]]
     told += [(2, f"  changed  {_listed(first.paths)}")] if first.paths else []
-    for number, command in enumerate(_commands(first, repo, tip)):
+    for number, command in enumerate(_commands(first, repo, tip, head)):
         told.append((0, f"  {'' if number else 'do':<8} {command}"))
     if others:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
@@ -49,13 +54,13 @@ def _listed(paths: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _commands(violation: Violation, repo: Repo, tip: Project) -> Iterator[str]:
+def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iterator[str]:
     """Yield the commands that mend the commit where it stands."""
     commit = violation.commit.split(" ", 1)[0]
-    branch = _branch_of(commit, repo, tip)
+    branch = _branch_of(commit, repo, tip, head)
     if branch:
         yield f"git checkout {shell_path(branch)}"
-    at = branch or "HEAD"
+    at = branch or head
     if violation.rule == "fix-needs-case":
         yield new_case_command(violation)
     if violation.rule in ("fix-needs-case", "fix-needs-record"):
@@ -88,12 +93,12 @@ def _to_add(violation: Violation, tip: Project) -> str:
     return " ".join(map(shell_path, wanted))
 
 
-def _branch_of(commit: str, repo: Repo, tip: Project) -> str:
+def _branch_of(commit: str, repo: Repo, tip: Project, head: str) -> str:
     """Return the branch to check out first; empty where HEAD holds the commit, or no branch.
 
     Of several the one that is pushed, as far as its tree tells.
     """
-    if repo.run("merge-base", "--is-ancestor", commit, "HEAD", ok=None).code == 0:
+    if repo.run("merge-base", "--is-ancestor", commit, head, ok=None).code == 0:
         return ""
     options = ("--contains", commit, "--format=%(tree) %(refname:short)")
     listed = text_of(repo.run("for-each-ref", *options, "refs/heads", ok=None).out).splitlines()

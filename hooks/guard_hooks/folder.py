@@ -29,10 +29,10 @@ class Hook(NamedTuple):
 
 def find_folder(repo: Repo) -> str:
     """Return the folder, absolute: core.hooksPath where it is set, one for all worktrees else."""
-    if not repo.root:
-        raise UsageError("a bare repository has no commits of its own to judge", "guard ci")
     found = repo.out("rev-parse", "--path-format=absolute", "--git-path", "hooks")
-    return os.path.normpath(os.path.join(repo.root, text_of(found).removesuffix("\n")))
+    return os.path.normpath(
+        os.path.join(repo.root or repo.git_dir, text_of(found).removesuffix("\n"))
+    )
 
 
 def read_hook(path: str) -> bytes | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from guard import output
 from guard.errors import UsageError
 from guard.git import Repo, find_repo, text_of
+from guard.judging.protected import find_protected, why_nothing
 from guard.regressions import FILE
 from guard.setup.merge_driver import configure_driver, is_named
 from guard_hooks.folder import (
@@ -19,7 +20,7 @@ from guard_hooks.folder import (
     read_hook,
     write_hook,
 )
-from guard_hooks.shim import GENERATED, KEPT, STAGES, shim_text
+from guard_hooks.shim import GENERATED, KEPT, SERVER_STAGES, STAGES, shim_text
 
 if TYPE_CHECKING:
     import argparse
@@ -29,19 +30,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard install``."""
     help_text = "also where a hook that was kept earlier is in the way: it is moved aside"
     parser.add_argument("--force", action="store_true", help=help_text)
+    help_text = "also pre-receive, where others push to this clone; a bare repository has no other"
+    parser.add_argument("--server", action="store_true", help=help_text)
 
 
-def install(*, force: bool = False, disabled: frozenset[str] = frozenset()) -> int:
+def install(
+    *, force: bool = False, server: bool = False, disabled: frozenset[str] = frozenset()
+) -> int:
     """Write the hooks of all stages; install twice and nothing changes."""
     with find_repo() as repo:
         folder = find_folder(repo)
-        hooks = [Hook(stage, os.path.join(folder, stage)) for stage in STAGES]
+        stages = (
+            *(STAGES if repo.root else ()),
+            *(SERVER_STAGES if server or not repo.root else ()),
+        )
+        hooks = [Hook(stage, os.path.join(folder, stage)) for stage in stages]
         if not force:
             refuse_what_is_in_the_way(hooks)
         os.makedirs(folder, exist_ok=True)
         written = [hook for hook in hooks if install_one(hook)]
         tell(repo, folder, hooks, written)
-        define_merge_driver(repo)
+        if repo.root:
+            define_merge_driver(repo)
     return 0
 
 
@@ -111,19 +121,21 @@ def define_merge_driver(repo: Repo) -> None:
 
 def shown(repo: Repo, folder: str) -> str:
     """Return the folder as the user would name it."""
-    near = os.path.relpath(folder, repo.root)
+    near = os.path.relpath(folder, repo.root or repo.git_dir)
     return folder if near.startswith("..") else near
 
 
 def surprises(repo: Repo, place: str) -> list[str]:
     """Return what core.hooksPath does that its owner may not expect, a sentence each."""
+    if not repo.root and not (protected := find_protected(repo)).commit:
+        return [f"nothing is enforced yet: {why_nothing(repo, protected)[0]}"]
     asked = repo.run("config", "--show-scope", "--get", "core.hooksPath", ok=None)
     scope, _, path = text_of(asked.out.strip()).partition("\t")
     if not path:
         return []
     if scope in ("global", "system"):
         return [f"core.hooksPath is {scope}: these hooks run in all your repositories"]
-    if os.path.isabs(place):
+    if os.path.isabs(place) or not repo.root:
         return []
     if repo.out("ls-files", "-z", "--", place):
         return [f"{place} is tracked: others get these hooks, with your interpreter's path"]

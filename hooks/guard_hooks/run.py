@@ -23,10 +23,11 @@ def hook(argv: Sequence[str]) -> int:
 
         return pre_push.main(rest)
     if stage == "pre-receive":
-        said = "`guard hook pre-receive` is not there yet"
-        raise UsageError(said, "guard check --base REV, in CI")
+        from guard_hooks import pre_receive
+
+        return pre_receive.main(rest)
     said = f"there is no stage {stage!r}" if stage else "which stage?"
-    raise UsageError(f"guard hook: {said}", f"guard hook {'|'.join(STAGES[:4])}")
+    raise UsageError(f"guard hook: {said}", f"guard hook {'|'.join(STAGES)}")
 
 
 def commit_msg(argv: Sequence[str] | None = None) -> int:

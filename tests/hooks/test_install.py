@@ -182,11 +182,23 @@ def test_from_a_subfolder(repo: ScratchRepo) -> None:
     assert "installed in .git/hooks" in guard(repo, "install", cwd=repo.root / "sub")
 
 
-def test_bare_repository_is_refused(repo: ScratchRepo, tmp_path: Path) -> None:
-    repo.git("init", "-q", "--bare", str(tmp_path / "bare"))
-    refused = call(repo, "install", cwd=tmp_path / "bare")
-    assert refused.returncode == 2
-    assert "bare" in refused.stderr
+def test_bare_repository_gets_the_hook_of_a_server(repo: ScratchRepo, tmp_path: Path) -> None:
+    bare = ScratchRepo(tmp_path / "bare")
+    repo.git("init", "-q", "--bare", str(bare.root))
+    said = guard(bare, "install").splitlines()
+    assert said == [
+        "guard: installed in hooks: pre-receive",
+        "! nothing is enforced yet: HEAD names main, and there is no such branch",
+    ]
+    assert [path.name for path in (bare.root / "hooks").iterdir()] == ["pre-receive"]
+    assert "as it was" in guard(bare, "install")
+    assert "taken out of" in guard(bare, "uninstall")
+    assert list((bare.root / "hooks").iterdir()) == []
+
+
+def test_clone_that_others_push_to_gets_it_where_asked(repo: ScratchRepo) -> None:
+    assert guard(repo, "install", "--server").endswith(f": {', '.join(STAGES)}, pre-receive\n")
+    assert "pre-push, pre-receive" in guard(repo, "uninstall")
 
 
 def test_unwritable_folder_is_told_in_one_line(repo: ScratchRepo) -> None:

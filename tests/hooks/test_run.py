@@ -69,7 +69,6 @@ def test_pre_push_reads_standard_input(installed: Installed) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["pre-receive"], "guard: `guard hook pre-receive` is not there yet"),
         (["post-commit"], "guard: guard hook: there is no stage 'post-commit'"),
         ([], "guard: guard hook: which stage?"),
         (["commit-msg"], "guard: refused: commit-msg takes the file of the message"),

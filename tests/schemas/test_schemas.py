@@ -105,6 +105,7 @@ CONFIGS = [
     (True, "version: 1\nenforce: {fix-needs-case: {warn, until: 2031-01-31}}"),
     (True, "version: 1\nfix: {unit: range, types: [fix, hotfix]}\nserved: langgraph.json"),
     (True, "version: 1\nhooks: {pre-push: {owed: ci, max_seconds: 0}}"),
+    (True, "version: 1\nhooks: {pre-receive: {max_seconds: 4.5}}"),
     (True, "version: 1\nreceipts: {max_age: 12h, accept: [ci, local]}"),
     (True, "version: 1\nplugins: [evals/guard_plugin.py]\ndefaults: {trials: 5, timeout: 9.5}"),
     (False, "agents: {}"),
@@ -131,6 +132,8 @@ CONFIGS = [
     (False, "version: 1\nenforce: {near-miss-header: block}"),
     (False, "version: 1\nfix: {unit: branch}"),
     (False, "version: 1\nhooks: {pre-push: {owed: later}}"),
+    (False, "version: 1\nhooks: {pre-receive: {max_seconds: 0}}"),
+    (False, "version: 1\nhooks: {pre-receive: {max_seconds: 30, owed: ci}}"),
     (False, "version: 1\nreceipts: {accept: [everyone]}"),
 ]
 
