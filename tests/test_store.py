@@ -131,6 +131,18 @@ def test_an_interrupted_run_is_found_by_its_key(store: Store) -> None:
     assert store.resumable_trials("taxi", "") == ()
 
 
+def test_what_a_run_takes_over_is_found_as_its_own(store: Store) -> None:
+    """Of one side alone: other sides have trials of the same numbers and key."""
+    for side in ("", "bisect 1"):
+        store.put_trial("run1", "expense", trial(1), key="k", side=side)
+    store.adopt_trials("run2", "taxi", "k", side="bisect 1")
+    store.put_trial("run2", "expense", trial(2), key="k", side="bisect 1")
+    taken = store.resumable_trials("taxi", "k", side="bisect 1")
+    assert [t.number for t in taken] == [1, 2]
+    assert [t.number for t in store.get_trials("taxi", "run1")] == [1]
+    assert store.get_trials("taxi", "run1", side="bisect 1") == ()
+
+
 def test_receipts_by_key_and_by_digest(store: Store) -> None:
     first = store.put_receipt(RECEIPT)
     second = store.put_receipt(RECEIPT._replace(trials=5, passed=5))

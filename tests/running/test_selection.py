@@ -8,7 +8,7 @@ import pytest
 
 from guard.errors import UsageError
 from guard.project import Project
-from guard.running.selection import select_cases
+from guard.running.selection import select_cases, select_one_case
 from guard.session import Session
 from tests.conftest import ScratchRepo
 from tests.guard_command import CLERK, cases, config
@@ -101,3 +101,12 @@ def test_nothing_matched_is_refused_with_the_nearest(
 def test_an_odd_glob_is_no_bug(project: Project, selector: str) -> None:
     with pytest.raises(UsageError, match="matches no case"):
         chosen(project, selector)
+
+
+def test_a_command_that_takes_one_case_names_those_it_could_be(project: Project) -> None:
+    assert select_one_case(project, "door", "bisect").id == "door"
+    with pytest.raises(UsageError, match="agent:clerk names 3 cases: tea, tea-dear, tea") as no:
+        select_one_case(project, "agent:clerk", "bisect")
+    assert no.value.hint == "guard bisect takes one"
+    with pytest.raises(UsageError, match="matches no case"):
+        select_one_case(project, "dor", "bisect")
