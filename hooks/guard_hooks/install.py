@@ -20,6 +20,7 @@ from guard_hooks.folder import (
     read_hook,
     write_hook,
 )
+from guard_hooks.kept import name_kept
 from guard_hooks.shim import GENERATED, KEPT, SERVER_STAGES, STAGES, shim_text
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def install_one(hook: Hook) -> bool:
         if must_move_aside(hook):
             move_hook(hook.kept, free_name(hook.kept))
         move_hook(hook.path, hook.kept)
+    name_kept(hook)
     place = place or hook.path
     text = shim_text(hook.stage, sys.executable, read_hook(hook.kept))
     if read_hook(place) == text and os.access(place, os.X_OK):

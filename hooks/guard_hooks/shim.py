@@ -14,6 +14,8 @@ MARK: Final = b"# regression-guard hook "
 VERSION: Final = 1
 #: Behind the name of a hook that was there before ours.
 KEPT: Final = ".guard-kept"
+#: A folder of links to kept hooks by their own names.
+NAMED: Final = "guard-kept"
 STAGES: Final = ("commit-msg", "pre-commit", "pre-merge-commit", "pre-push")
 #: Of a repository that others push to.
 SERVER_STAGES: Final = ("pre-receive",)
@@ -52,7 +54,7 @@ sys.exit(main(["hook", *sys.argv[1:]]))"""
 EARLIER: Final = """\
 case $0 in */*) here=${{0%/*}} ;; *) here=. ;; esac
 kept=$here/{stage}{kept}
-if [ -x "$kept" ]{unless}; then
+{named}if [ -x "$kept" ]{unless}; then
 {calls}fi
 """
 #: Both have to read what git says on standard input; a terminal says nothing.
@@ -99,7 +101,17 @@ def _call_earlier(stage: str, earlier: bytes) -> str:
     calls = (REPLAYED if stage in REPLAYING else FIRST).format(
         call=call, follows=FOLLOWS.format(stage=stage)
     )
-    return EARLIER.format(stage=stage, kept=KEPT, unless=unless, calls=calls)
+    link = f"$here/{NAMED}/{stage}"
+    named = f'[ ! -x "{link}" ] || kept={link}\n' if asks_its_name(earlier) else ""
+    return EARLIER.format(stage=stage, kept=KEPT, named=named, unless=unless, calls=calls)
+
+
+def asks_its_name(script: bytes) -> bool:
+    """Tell whether a program looks at the name it is called by, as overcommit's does.
+
+    A shell's script is sourced under its own name, and needs no other.
+    """
+    return not shell_of(script) and b"basename" in script
 
 
 def shell_of(script: bytes) -> str:

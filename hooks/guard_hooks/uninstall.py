@@ -10,6 +10,7 @@ from guard.errors import UsageError
 from guard.git import find_repo
 from guard.setup.merge_driver import configured_driver, remove_driver
 from guard_hooks.folder import Hook, find_folder, move_hook, place_of_ours
+from guard_hooks.kept import unname_kept
 from guard_hooks.shim import KEPT, SERVER_STAGES, STAGES
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def uninstall_one(hook: Hook) -> bool:
     ours = place_of_ours(hook)
     if not ours:
         return False
+    unname_kept(hook)
     if os.path.lexists(hook.kept):
         move_hook(hook.kept, ours)
         return True
