@@ -6,15 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.conftest import ScratchRepo
-from tests.hooks.installed import FILES, TALK, TALK_CASE, Files, case, skill
+from tests.hooks.installed import FILES, TALK, Files, case, skill
 
 Done = subprocess.CompletedProcess[str]
-Ref = Mapping[str, str]
 
 RECORDS = "regressions.json"
 BETTER_TALK = skill("talk", "say hello, and good bye")
@@ -51,7 +49,6 @@ GOOD_FIX: Files = {
 }
 RETAINED: Files = {**FILES, RECORDS: records("greets")}
 WEAK_CASE = case("greets", "say")
-__all__ = ["TALK_CASE"]
 
 
 class Server(ScratchRepo):

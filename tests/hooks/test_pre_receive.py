@@ -18,7 +18,6 @@ from tests.hooks.installed import (
     TALK,
     TALK_CASE,
     WALK,
-    WALK_CASE,
     Installed,
     case,
     make_installed,
@@ -713,4 +712,3 @@ def test_new_agent_may_come_with_its_case_in_one_push(clone: Clone) -> None:
     assert "agent sit" in clone.refuse("main:side")
     clone.git("reset", "-q", "--hard", "HEAD^")
     clone.accept("main:side")
-    assert WALK_CASE
