@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from bench.fixtures import pytest_peer, touched_skill, trivial_cases
+from bench.history import measure_history
 from bench.loading import loading_ratios
 from bench.timing import Command, print_ratio, time_commands
 
@@ -25,6 +26,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="guard-bench-") as folder:
         measure_hook(Path(folder))
         measure_run(Path(folder))
+        measure_history(Path(folder))
         for name, ratio, aim in loading_ratios(Path(folder)):
             print_ratio(name, ratio, 1.0, "CSafeLoader loop", aim)
 

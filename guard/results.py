@@ -206,3 +206,5 @@ class Report(NamedTuple):
     notes: tuple[str, ...] = ()
     """Shown, and changes nothing."""
     exit_code: int = 0
+    commits: int | None = None
+    """How many commits the rules judged; None where they were asked about none."""

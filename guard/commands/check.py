@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import UsageError
-from guard.judging.judge import Judgement, judge_commit
+from guard.judging.judge import Judgement, cosmetic_count, joined, judge_commit
 from guard.judging.ranges import judge_range, own_commits
 from guard.judging.unguarded import without_files
 from guard.messages.message import clean_message, parse_message
@@ -64,17 +64,18 @@ def check(
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
         report = start_report(project, "check", at, options)
-        rules = _check_tree(project, everything=base is None)
+        rules = check_tree(project, everything=base is None)
         judged = _judge_commits(session, project, base, message)
+        counted = cosmetic_count(judged.cosmetic)
         report = report._replace(
             rules=(*rules, *judged.violations),
-            notes=(*judged.notes, *_unguarded(project), _what_was_checked(project)),
+            notes=(*judged.notes, *counted, *_unguarded(project), _what_was_checked(project)),
             exempt=judged.exempt,
         )
         return finish_report(project, report, options)
 
 
-def _check_tree(project: Project, *, everything: bool) -> tuple[Violation, ...]:
+def check_tree(project: Project, *, everything: bool) -> tuple[Violation, ...]:
     """Check the tree itself; an agent without a case counts where no base is named."""
     for agent in project.agents.values():
         checked_options(project, agent)
@@ -100,11 +101,7 @@ def _judge_commits(
         judged.append(judge_range(session.repo, commits, session.store, session.disabled))
     if message is not None:
         judged.append(_judge_uncommitted(session, project, message))
-    return Judgement(
-        tuple(violation for one in judged for violation in one.violations),
-        tuple(note for one in judged for note in one.notes),
-        tuple(text for one in judged for text in one.exempt),
-    )
+    return joined(judged)
 
 
 def _judge_uncommitted(session: Session, project: Project, path: str) -> Judgement:

@@ -15,7 +15,15 @@ from guard.change import DIFF_OPTIONS, Change, DiffEntry, parse_raw
 from guard.errors import GuardError, UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.guarded import concerns
-from guard.judging.judge import RANGE, Judgement, judge, judge_commit, judge_merge, readable
+from guard.judging.judge import (
+    RANGE,
+    Judgement,
+    joined,
+    judge,
+    judge_commit,
+    judge_merge,
+    readable,
+)
 from guard.judging.merges import MergeCommit, Parent, missing_commit
 from guard.judging.record_texts import RecordTexts
 from guard.judging.successor import RECORDS, NextTree, Successor
@@ -164,7 +172,7 @@ class RangeJudge:
                 self._judge_at(place, commit, by_range=by_range)
         for place, lacking in self._lacking.items():
             self._judge_again(place, lacking)
-        return self._joined()
+        return joined(self._found[place] for place in sorted(self._found))
 
     def _is_by_range(self) -> bool:
         tip = self.project_of(Tree(self.repo, self.commits[-1].tree))
@@ -172,14 +180,6 @@ class RangeJudge:
             return bool(tip.policy.fix["unit"] == "range")
         except UsageError:
             return False  # the commit that brought it says what is wrong with it
-
-    def _joined(self) -> Judgement:
-        found = [self._found[place] for place in sorted(self._found)]
-        return Judgement(
-            tuple(v for one in found for v in one.violations),
-            tuple(note for one in found for note in one.notes),
-            tuple(text for one in found for text in one.exempt),
-        )
 
     def _judge_at(self, place: int, commit: CommitInfo, *, by_range: bool) -> None:
         try:
@@ -222,10 +222,10 @@ class RangeJudge:
         if found == _NOTHING:
             return
         title = commit.title
-        self._found[place] = Judgement(
-            tuple(v._replace(commit=title) for v in found.violations),
-            tuple(f"{title}: {note}" for note in found.notes),
-            found.exempt,
+        self._found[place] = found._replace(
+            violations=tuple(v._replace(commit=title) for v in found.violations),
+            notes=tuple(f"{title}: {note}" for note in found.notes),
+            cosmetic=tuple(f"{title}: {reason}" for reason in found.cosmetic),
         )
 
     def _note(self, place: int, judged: JudgedCommit) -> None:
@@ -244,7 +244,7 @@ class RangeJudge:
         followers = [one for at, one in self._bringing.items() if at > place]
         if followers:
             judged.followers = followers
-            del self._found[place]
+            self._found.pop(place, None)
             self._keep(place, self.commits[place], self._judge_kind(judged))
 
     def _judge_kind(self, judged: JudgedCommit) -> Judgement:

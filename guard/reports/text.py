@@ -20,7 +20,7 @@ from guard.wording.units import count
 #: Up to so many cases the report says in words what their trials show.
 IN_WORDS: Final = 3
 JUDGED_BY_RATE: Final = (model.PASS, model.FAIL, model.XFAIL, model.XPASS, model.INCONCLUSIVE)
-#: Cases of one verdict that get lines of their own; the others are counted.
+#: Cases of one verdict, and broken rules, that get lines of their own; the others are counted.
 LISTED: Final = 40
 #: Passing cases beyond which only their names are listed.
 LISTED_PASSING: Final = 20
@@ -143,10 +143,11 @@ def _proofs(proofs: Iterable[ProofResult]) -> list[str]:
 
 def _rules(report: Report) -> list[str]:
     lines: list[str] = []
-    for rule in report.rules:
+    for rule in report.rules[:LISTED]:
         broken = rule_code(rule, strict=report.strict) == ExitCode.REGRESSION
         lines += _rule(rule, BROKEN if broken else LOOK)
-    return lines
+    more = len(report.rules) - LISTED
+    return [*lines, f"{LOOK} {more} more of the rules (all: --json FILE)"] if more > 0 else lines
 
 
 def _rule(rule: Violation, mark: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.errors import ConfigError
-from guard.git import bytes_of
+from guard.git import bytes_of, text_of
 from guard.globs import compile_globs
 from guard.model import Case, Violation
 from guard.project import Project
@@ -95,21 +95,25 @@ def losses(base: Project, new: Project, changed: Collection[bytes]) -> list[Loss
     if _RECORDS in changed:
         found += _taken_by_records(base, new)
     comparison = _Retained(base, new, changed)
-    for record in base.records.values():
-        if not record.retired:
-            found += comparison.losses(record)
+    for record in comparison.in_question():
+        found += comparison.losses(record)
     return found
 
 
 def _taken_by_records(base: Project, new: Project) -> Iterator[Loss]:
     """Yield the agents' own files that a record now names: what it names is guard's own."""
-    before = {file for record in base.records.values() for file in record.named_files()}
     for record in new.records.values():
-        for file in record.named_files():
-            agent = _owner(base, file) if file not in before else ""
-            if agent:
+        for file in () if _is_same(base, record) else record.named_files():
+            agent = _owner(base, file)
+            if agent and not any(file in known.named_files() for known in base.records.values()):
                 said = f"record {record.id} names {file}, which belongs to agent {agent}"
                 yield Loss(regressions_file.FILE, said, regressions_file.FILE, agent)
+
+
+def _is_same(project: Project, record: Record) -> bool:
+    """Tell at a glance whether the project has the record; where it can't be told, it has not."""
+    known = project.records.get(record.id)
+    return known is not None and known.raw is record.raw
 
 
 def _owner(project: Project, file: str) -> str:
@@ -129,8 +133,8 @@ def pending(base: Project, new: Project, changed: Collection[bytes]) -> list[str
         return []
     comparison = _Retained(base, new, changed)
     found: list[str] = []
-    for record in base.records.values():
-        asked = () if record.retired else comparison.asked(record)
+    for record in comparison.in_question():
+        asked = comparison.asked(record)
         if asked and not comparison.is_proven_again(record):
             verb = "changes" if len(asked) == 1 else "change"
             found.append(
@@ -147,6 +151,18 @@ class _Retained:
         self.new = new
         self.changed = frozenset(changed)
         self._moved: dict[str, Case] | None = None
+
+    def in_question(self) -> Iterator[Record]:
+        """Yield the active records of which the change may take something: few, in a history."""
+        config = _CONFIG in self.changed
+        same = not config and self.new.records is self.base.records
+        if same and not self.base.case_paths(self.changed):
+            return
+        files = {text_of(path) for path in self.changed}
+        for record in self.base.records.values():
+            known = not config and record.case_path not in files and _is_same(self.new, record)
+            if not known and not record.retired:
+                yield record
 
     def losses(self, record: Record) -> Iterator[Loss]:
         """Yield what is lost of the case that a record retains."""

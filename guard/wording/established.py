@@ -8,6 +8,7 @@ from typing import Final
 
 from guard import model
 from guard.errors import ExitCode
+from guard.model import Violation
 from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import case_code, plain_code, proof_code, rule_code
 from guard.wording.units import count
@@ -29,6 +30,8 @@ def established(report: Report) -> str:
         return _say_nothing(report)
     known = [", ".join(holds), f"broken: {', '.join(broken)}" if broken else ""]
     parts = [part for part in known if part]
+    if report.command == "ci" and not (report.cases or report.regressions):
+        parts.append("nothing is affected, so nothing is claimed of what an agent does")
     if unknown:
         parts.append(f"not established: {', '.join(unknown)}")
     if report.cases and not any(_was_tested(case) for case in report.cases):
@@ -40,6 +43,8 @@ def _say_nothing(report: Report) -> str:
     nothing = "nothing was asked of any case, so nothing is claimed"
     if report.command == "check":
         nothing = "what can be told without a run holds; nothing is claimed of what an agent does"
+    elif report.command == "ci":
+        nothing = "nothing is affected, so nothing is claimed of what an agent does"
     said = "; ".join([nothing, *_reservations(report)])
     code = plain_code(report)
     return said if code == ExitCode.OK else f"{said}; the command itself did not hold ({code})"
@@ -57,6 +62,8 @@ def _say_untested(cases: Sequence[CaseResult]) -> str:
 
 def _holding(report: Report) -> list[str]:
     told: list[str] = []
+    if report.commits and not any(_is_broken(rule, report) for rule in report.rules):
+        told.append(f"the rules hold on {count(report.commits, 'commit')}")
     holding = [case for case in report.cases if case.verdict in HOLDING]
     if holding:
         passed, trials = sum(c.passed for c in holding), sum(c.graded_count for c in holding)
@@ -72,16 +79,16 @@ def _holding(report: Report) -> list[str]:
 def _broken(report: Report) -> list[str]:
     cases = [case for case in report.cases if case_code(case) == ExitCode.REGRESSION]
     proofs = [proof for proof in report.regressions if proof_code(proof) == ExitCode.REGRESSION]
-    rules = [
-        rule.rule
-        for rule in report.rules
-        if rule_code(rule, strict=report.strict) == ExitCode.REGRESSION
-    ]
+    rules = [rule.rule for rule in report.rules if _is_broken(rule, report)]
     return [
         *_name("case", [case.case for case in cases], cases),
         *_name("regression", [proof.id for proof in proofs], proofs),
         *([f"{count(len(rules), 'rule finding')} ({_list(sorted(set(rules)))})"] if rules else []),
     ]
+
+
+def _is_broken(rule: Violation, report: Report) -> bool:
+    return rule_code(rule, strict=report.strict) == ExitCode.REGRESSION
 
 
 def _unknown(report: Report) -> list[str]:
