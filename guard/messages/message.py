@@ -19,8 +19,14 @@ from guard.messages.cleanup import (
     effective_cleanup,
     stored_message,
 )
-from guard.messages.near_misses import near_miss, plain, short
-from guard.messages.parts import Message, Revert, parse_header, parse_message, split_prefixes
+from guard.messages.parts import (
+    Message,
+    Revert,
+    parse_header,
+    parse_message,
+    short,
+    split_prefixes,
+)
 
 __all__ = [
     "Cleanup",
@@ -138,6 +144,14 @@ def _replacement_reason(message: Message, settings: FixSettings) -> str | None:
     return f"of the message that it amends to, {reason}" if reason else None
 
 
+def near_miss(message: Message, types: Collection[str] = ("fix",)) -> str | None:
+    """Say in a sentence how a header that is no fix looks like one; None where it doesn't."""
+    # Imported here: few commits get that far.
+    from guard.messages import near_misses
+
+    return near_misses.near_miss(message, types)
+
+
 def squashed_fixes(message: Message, types: Collection[str] = ("fix",)) -> tuple[str, ...]:
     """Return the headers of fixes that a squash left in the body.
 
@@ -179,6 +193,8 @@ def exemption(message: Message, known: Collection[str] = ()) -> Exemption | None
 
 def _says_enough(reason: str) -> bool:
     """Tell whether a reason is long enough; what can't be seen doesn't count."""
+    from guard.messages.near_misses import plain
+
     return len(" ".join(plain(reason).split())) >= REASON_LENGTH
 
 

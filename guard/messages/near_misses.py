@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from guard.messages.parts import Message, parse_header
+from guard.messages.parts import Message, parse_header, short
 
 _FIX_WORD = r"(?:(?:bug|hot|quick)[ -]?)?fix(?:e[sd]|ing)?(?!\w|-\w)"
 _MARKED = r"[\[({<*_:]+\s*" + _FIX_WORD + r"\s*[\])}>*_:]"
@@ -41,7 +41,6 @@ _LOOK_ALIKE = (
 )
 #: Characters of a header: enough for a near miss, and no work for a megabyte of symbols.
 _LOOKED_AT = 200
-_SHOWN = 60
 #: Characters of a header that is suggested: to be pasted it has to be whole.
 SUGGESTED = 120
 
@@ -199,8 +198,3 @@ def _look(text: str) -> _Looked:
             if unicodedata.category(part) not in ("Cf", "Mn"):
                 found.append((part, place))
     return _Looked("".join(part for part, _ in found), tuple(place for _, place in found))
-
-
-def short(text: str, most: int = _SHOWN) -> str:
-    """Return a text for a message, cut where it is long."""
-    return text if len(text) <= most else text[: most - 1] + "…"

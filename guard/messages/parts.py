@@ -166,3 +166,8 @@ def _revert(
     if not layers and not ids:
         return None
     return Revert(tuple(ids), inner if layers else "", reapply=bool(layers) and not taken_back)
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text for a message, cut where it is long."""
+    return text if len(text) <= most else text[: most - 1] + "…"

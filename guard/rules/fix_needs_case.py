@@ -8,7 +8,6 @@ from typing import Final
 from guard.model import Agent, Case, Violation
 from guard.rules.commit import JudgedCommit
 from guard.rules.comparison import compare_cases
-from guard.wording.units import listed
 
 RULE: Final = "fix-needs-case"
 
@@ -33,6 +32,8 @@ def lack_of(
     why: Callable[[JudgedCommit, str], Iterator[str]],
 ) -> Violation:
     """Return one violation for all agents that lack something."""
+    from guard.wording.units import listed
+
     names = tuple(lacking)
     alone = len(names) == 1
     reasons = [text if alone else f"{name}: {text}" for name in names for text in why(commit, name)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from guard.messages.message import near_miss, squashed_fixes
-from guard.messages.near_misses import SUGGESTED, short
+from guard.messages.parts import short
 from guard.model import Violation
 from guard.rules.commit import JudgedCommit
 
@@ -36,6 +36,8 @@ def _squashed(commit: JudgedCommit) -> str | None:
     squashed = squashed_fixes(commit.message, commit.fix_types)
     if not squashed:
         return None
+    from guard.messages.near_misses import SUGGESTED
+
     number = len(squashed)
     held = f"{number} fixes" if number > 1 else "a fix"
     return (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from guard.git import Repo
 from guard.hookruns.pushes import Tip
-from guard.judging.judge import Judgement
+from guard.judging.judge import Judgement, cosmetic_count, joined
 from guard.judging.ranges import CommitInfo, judge_range, own_commits
 from guard.output import LOOK, printable, say
 from guard.project import Project
@@ -67,18 +67,19 @@ def own_of_tips(push: Push) -> Own:
 
 def judge_commits(push: Push, own: Own) -> Judgement:
     """Judge every own commit by the offline rules."""
-    judged = [judge_range(push.repo, c, push.store, push.disabled) for c in own.values() if c]
-    return Judgement(
-        tuple(violation for one in judged for violation in one.violations),
-        tuple(note for one in judged for note in one.notes),
-        tuple(text for one in judged for text in one.exempt),
+    return joined(
+        judge_range(push.repo, commits, push.store, push.disabled)
+        for commits in own.values()
+        if commits
     )
 
 
 def tell_notes(judged: Judgement) -> None:
     """Say what is excused, and what is noted, of commits that may pass."""
     warnings = [f"{v.commit}: {v.message} ({v.rule})" for v in judged.violations]
-    lines = [f"exempt: {text}" for text in judged.exempt] + warnings + list(judged.notes)
+    cosmetic = cosmetic_count(judged.cosmetic)
+    lines = [f"exempt: {text}" for text in judged.exempt] + warnings
+    lines += [*judged.notes, *cosmetic]
     for line in lines[:NOTES]:
         say(printable(f"{LOOK} {line}"))
     if len(lines) > NOTES:

@@ -100,6 +100,14 @@ def test_the_commits_since_a_base_are_judged(guarded: ScratchRepo) -> None:
     assert "fix: say more" in rules[0]["commit"]
 
 
+def test_cosmetic_fixes_are_counted(guarded: ScratchRepo) -> None:
+    base = guarded.git("rev-parse", "HEAD").strip()
+    guarded.commit("fix: white space", {"skills/greeter/SKILL.md": SKILL + "\n\n"})
+    code, said = check(guarded, "--base", base)
+    assert code == 0
+    assert "1 file of a fix changed only cosmetically, no case asked: white space (1)" in said
+
+
 def test_what_is_not_committed_is_judged_by_its_message(
     guarded: ScratchRepo, tmp_path: Path
 ) -> None:

@@ -263,6 +263,13 @@ def test_exempted_fix_is_listed(installed: Installed) -> None:
     assert "! exempt: " in pushed(installed, "main")
 
 
+def test_cosmetic_fixes_are_counted(installed: Installed) -> None:
+    for more in ("\n", "\n\n"):
+        installed.bypass("fix(talk): white space", {TALK: GOOD_TALK + more})
+    said = "2 files of fixes changed only cosmetically, no case asked: white space (2)"
+    assert f"! {said}" in pushed(installed, "main")
+
+
 def test_commit_two_branches_share_is_judged_with_the_shorter(installed: Installed) -> None:
     """The case that `more` brings later is not on `less`: there the fix lacks it."""
     installed.bypass("chore: range", {"guard.yaml": CONFIG + "fix: {unit: range}\n"})

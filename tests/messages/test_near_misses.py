@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.messages.message import fix_reason, near_miss, parse_message
-from guard.messages.near_misses import plain, proper_header, short
-from guard.messages.parts import parse_header
+from guard.messages.near_misses import plain, proper_header
+from guard.messages.parts import parse_header, short
 
 #: Header → what it would be as a fix.
 SUGGESTED = {
