@@ -73,12 +73,8 @@ class ScratchRepo:
         return self.git("rev-parse", "HEAD").strip()
 
 
-@pytest.fixture(autouse=True)
-def isolated_home(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """Give every test its own HOME and git configuration, and no variable of the user's."""
-    home = tmp_path_factory.mktemp("home")
+def isolate_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the folder HOME, with git's configuration; drop every variable of the user's."""
     (home / ".gitconfig").write_text(GIT_SETTINGS, encoding="utf-8")
     for name in list(os.environ):
         if name.startswith(("GIT_", "GUARD_", "PRE_COMMIT", "ANTHROPIC_", "XDG_")):
@@ -92,6 +88,15 @@ def isolated_home(
     monkeypatch.setenv("GIT_TEMPLATE_DIR", "")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(autouse=True)
+def isolated_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Give every test its own HOME and git configuration, and no variable of the user's."""
+    home = tmp_path_factory.mktemp("home")
+    isolate_home(home, monkeypatch)
     return home
 
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
+from guard.cases import loading
 from guard.change import DiffEntry
 from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal, literal_prefix
+from guard.judging.guarded import ROOT_FILES, reached
 from guard.project import Project
 from guard.references import named_in_repo
 from guard.skills import is_skill
-from guard.tree import FOLDER, GITLINK, read_folder
+from guard.tree import FOLDER, read_folder
 
 _CONFIG = bytes_of(config_file.FILE)
 #: Counts up when the stored form of what cases name changes.
@@ -38,26 +39,38 @@ def may_affect(base: Project, new: Project, entries: Sequence[DiffEntry]) -> boo
 
 
 def _may_affect(project: Project, entries: Sequence[DiffEntry]) -> bool:
-    watched = compile_globs(dict.fromkeys(_watched(project)))
-    if any(watched(e.path) or is_skill(e.path) or _is_gitlink(e) for e in entries):
+    if not entries:
+        return False
+    globs = list(dict.fromkeys(configured_globs(project)))
+    if reached(globs, entries) or any(is_skill(entry.path) for entry in entries):
         return True
-    if not entries or _is_dynamic(project):
-        return bool(entries)
-    # No case file changes either, so neither does what they name.
-    named = _named_by_cases(project)
-    return named is None or any(map(compile_globs(named), (entry.path for entry in entries)))
+    further = further_globs(project)
+    return further is None or reached(further, entries)
 
 
-def _is_dynamic(project: Project) -> bool:
+def further_globs(project: Project) -> list[str] | None:
+    """Return globs of what plugins and cases watch beside guard.yaml.
+
+    None where any path may affect a case: a plugin doesn't say what it looks at, or the store
+    doesn't know a case yet.
+    """
+    by_plugins = _watched_by_plugins(project)
+    if by_plugins is None:
+        return None
+    # No case file changes where this is asked, so neither does what they name.
+    by_cases = _named_by_cases(project)
+    return None if by_cases is None else [*by_plugins, *by_cases]
+
+
+def _watched_by_plugins(project: Project) -> list[str] | None:
     plugins = project.plugins_with(*_DYNAMIC)
-    return plugins is not None and any(map(plugins.implements, _DYNAMIC))
+    if plugins is None:
+        return []
+    return None if plugins.implements("guard_agents") else plugins.watched_globs()
 
 
-def _is_gitlink(entry: DiffEntry) -> bool:
-    return any(side.mode == GITLINK for side in (entry.old, entry.new) if side)
-
-
-def _watched(project: Project) -> Iterator[str]:
+def configured_globs(project: Project) -> Iterator[str]:
+    """Yield globs of all that guard.yaml says may affect a case."""
     config = project.config
     yield from (config_file.FILE, regressions_file.FILE, *config.served)
     yield from map(_folder_of, config.plugins)
@@ -81,7 +94,7 @@ def _watched_of(declared: Mapping[str, Any]) -> Iterator[str]:
 def _folder_of(file: str) -> str:
     """Return a glob of what a Python file of the repository can import: its folder."""
     folder = file.rpartition("/")[0]
-    return literal(folder) if folder else "*"
+    return literal(folder) if folder else ROOT_FILES
 
 
 def _any_folder(glob: str, folder: str) -> str:
@@ -98,10 +111,11 @@ def _named_by_cases(project: Project) -> list[str] | None:
     folders = _outermost(literal_prefix(glob) for glob in globs)
     tree = project.tree
     oids = [_oid_of(project.repo, tree.oid, folder) for folder in folders]
-    key = " ".join([project.config.blob, *oids])
+    kind = loading.kind_of(project.plugins_with(loading.HOOK))
+    key = " ".join([kind, project.config.blob, *oids])
     known: list[str] | None = project.store.get_parsed(NAMED, key)
     if known is None:
-        known = _read_names(project, folders, globs)
+        known = _read_names(project, kind, folders, globs)
         if known is not None:
             project.store.put_parsed(NAMED, {key: known})
     return known
@@ -117,13 +131,15 @@ def _oid_of(repo: Repo, oid: str, folder: str) -> str:
     return oid
 
 
-def _read_names(project: Project, folders: Iterable[str], globs: Iterable[str]) -> list[str] | None:
+def _read_names(
+    project: Project, kind: str, folders: Iterable[str], globs: Iterable[str]
+) -> list[str] | None:
     matches = compile_globs(globs)
     blobs: set[str] = set()
     for folder in folders:
         below = project.tree.below(bytes_of(folder))
         blobs.update(entry.oid for path, entry in below.items() if matches(path))
-    known = project.store.get_parsed_many(case_formats.FORMAT, blobs)
+    known = project.store.get_parsed_many(kind, blobs)
     if blobs.difference(known):
         return None
     cases = [fields for parsed in known.values() for fields in parsed]

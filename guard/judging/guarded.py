@@ -5,16 +5,20 @@ A superset, told from guard.yaml's globs alone: no tree is listed for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.change import DiffEntry
 from guard.errors import UsageError
-from guard.globs import compile_globs
+from guard.git import bytes_of
+from guard.globs import compile_globs, folders_above, literal_prefix
 from guard.project import Project
 from guard.tree import GITLINK
+
+#: The glob of the root's own files.
+ROOT_FILES = "*"
 
 
 def concerns(project: Project, entries: Iterable[DiffEntry]) -> bool:
@@ -22,19 +26,40 @@ def concerns(project: Project, entries: Iterable[DiffEntry]) -> bool:
     if not project.has_config:
         return False
     try:
-        globs = list(_globs(project))
+        globs = list(guarded_globs(project))
     except UsageError:
         # Whoever goes on to judge will say what is wrong, or do without this side.
         return True
-    matches = compile_globs((config_file.FILE, regressions_file.FILE, *globs))
-    return any(matches(entry.path) or _is_gitlink(entry) for entry in entries)
+    return reached(globs, entries)
+
+
+def reached(globs: Sequence[str], entries: Iterable[DiffEntry]) -> bool:
+    """Tell whether any entry may be, hold, or lead to something that a glob matches.
+
+    What stands where a folder of a glob's would is one: a submodule, a link.
+    """
+    matches, above = compile_globs(globs), folders_above(globs)
+    # A lone `*` stays at the root, where it matches a submodule's own name.
+    places = [bytes_of(literal_prefix(glob)) for glob in globs if glob != ROOT_FILES]
+    return any(
+        matches(entry.path)
+        or entry.path in above
+        or (_is_gitlink(entry) and any(_is_at_or_below(entry.path, place) for place in places))
+        for entry in entries
+    )
 
 
 def _is_gitlink(entry: DiffEntry) -> bool:
     return any(side.mode == GITLINK for side in (entry.old, entry.new) if side)
 
 
-def _globs(project: Project) -> Iterator[str]:
+def _is_at_or_below(path: bytes, folder: bytes) -> bool:
+    return not folder or path == folder or path.startswith(folder + b"/")
+
+
+def guarded_globs(project: Project) -> Iterator[str]:
+    """Yield globs of guard's two files, and of what may be of an agent or a case."""
+    yield from (config_file.FILE, regressions_file.FILE)
     if project.plugins_with("guard_agents") is not None:
         for agent in project.agents.values():
             yield from (*agent.paths, *agent.cases)

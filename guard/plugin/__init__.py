@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Target,
         Trial,
         evaluator,
+        watch,
     )
     from guard.plugin.markers import hookimpl, hookspec
     from guard.results import FileChange, Observation, Report, Score, ToolCall, TrialResult
@@ -60,6 +61,7 @@ __all__ = [
     "find_program",
     "hookimpl",
     "hookspec",
+    "watch",
 ]
 
 #: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.

@@ -30,20 +30,30 @@ def identity_of(point: EntryPoint) -> str:
     return f"{point.module} {point.distribution} {point.stamp} {_written(point)}"
 
 
-def _written(point: EntryPoint) -> int:
-    """Return when a plugin's files were last written, in ns: an author edits without installing.
+def files_of(point: EntryPoint) -> list[str]:
+    """Return a plugin's Python files, those of a package after its folder.
 
-    0 where they aren't found on ``sys.path``; then the installation's own stamp has to do.
+    Empty where they aren't found on ``sys.path``.
     """
     package = point.module.partition(":")[0].partition(".")[0]
     for folder in sys.path:
-        files = [os.path.join(folder, package + ".py")]
+        module, inside = os.path.join(folder, package + ".py"), os.path.join(folder, package)
+        files = [module] if os.path.exists(module) else []
         try:
-            names = os.listdir(os.path.join(folder, package))
-            files += [os.path.join(folder, package, n) for n in names if n.endswith(".py")]
+            names = [name for name in os.listdir(inside) if name.endswith(".py")]
         except OSError:
-            pass
-        times = [os.stat(file).st_mtime_ns for file in files if os.path.exists(file)]
-        if times:
-            return max(times)
-    return 0
+            names = []
+        if names:
+            files += [inside, *(os.path.join(inside, name) for name in sorted(names))]
+        if files:
+            return files
+    return []
+
+
+def _written(point: EntryPoint) -> int:
+    """Return when a plugin's files were last written, in ns: an author edits without installing.
+
+    0 where they aren't found; then the installation's own stamp has to do.
+    """
+    files = [file for file in files_of(point) if file.endswith(".py")]
+    return max((os.stat(file).st_mtime_ns for file in files), default=0)

@@ -50,6 +50,7 @@ class Plugins:
         try:
             self.manager.register(plugin, name)
             self.manager.check_pending()
+            _watch_of(getattr(plugin, "guard_affected", None))
         except (pluggy.PluginValidationError, ValueError) as error:
             self.manager.unregister(name=name)
             said = " ".join(str(error).split())
@@ -101,6 +102,19 @@ class Plugins:
     def implements(self, hook: str) -> bool:
         """Tell whether any of the plugins has this hook."""
         return bool(self._implementing(hook))
+
+    def watched_globs(self) -> list[str] | None:
+        """Return the globs that all `guard_affected` hooks declare by `watch`.
+
+        None where one of them declares none: then it may look at any path.
+        """
+        found: list[str] = []
+        for impl in self.manager.hook.guard_affected.get_hookimpls():
+            globs = _watch_of(impl.function)
+            if globs is None:
+                return None
+            found += globs
+        return found
 
     def identity(self, hook: str) -> str:
         """Return what differs when the code behind a hook does; empty where nothing is."""
@@ -236,6 +250,18 @@ def _refuse_shared_keys(offered: Iterable[Evaluator]) -> None:
                     "rename the key, or switch one of the plugins off",
                 )
         readers.update(dict.fromkeys(evaluator.reads, evaluator.name))
+
+
+def _watch_of(function: object) -> list[str] | None:
+    """Return what a `guard_affected` hook declares by `watch`. Raises `ValueError`."""
+    declared: object = getattr(function, "watch", None)
+    if declared is None:
+        return None
+    listed = cast("Iterable[object]", declared) if isinstance(declared, (list, tuple)) else ()
+    globs = [glob for glob in listed if isinstance(glob, str) and glob]
+    if not globs or len(globs) != len(list(listed)):
+        raise ValueError(f"the watch of guard_affected must be globs, not {declared!r}")
+    return globs
 
 
 def _is_first(caller: Any) -> bool:

@@ -121,7 +121,10 @@ def guard_affected(change: Change, agent: Agent, case: Case) -> str | None:
     :param agent: the case's agent.
     :param case: the case.
     :returns: anything that isn't None runs the case; its ``affected_by`` says
-        ``plugin:NAME``. Where a plugin has this hook, every commit asks it.
+        ``plugin:NAME``.
+
+    Say by ``@watch("data/**")`` which paths it looks at: a commit that changes none of them,
+    and nothing else that is guarded, then starts no Python. Without it every commit asks.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """

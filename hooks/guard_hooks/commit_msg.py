@@ -11,6 +11,7 @@ from guard.change import Change, staged_change
 from guard.errors import ExitCode, UnreadableError, UsageError
 from guard.git import Repo, find_repo, text_of
 from guard.hookruns.between import leaves_to_native
+from guard.hookruns.judged_index import committed_unjudged, moved_since
 from guard.hookruns.main import is_nested, run_hook
 from guard.judging.amend import git_command_line, is_amend
 from guard.judging.guarded import concerns
@@ -73,9 +74,11 @@ def _judge(repo: Repo, file: str) -> int:
     if not (base.has_config or new.has_config):
         warn("no guard.yaml, nothing is guarded")
         return ExitCode.OK
-    if not start.parents and not (
-        concerns(base, change.entries) or concerns(new, change.entries) or not change.entries
-    ):
+    guarded = concerns(base, change.entries) or concerns(new, change.entries)
+    moved = moved_since(repo, change, guarded=guarded)
+    if moved:
+        raise committed_unjudged(moved, _kept_message(repo, file, argv))
+    if not (start.parents or guarded or not change.entries):
         return ExitCode.OK
     return _judge_message(repo, base, new, change, file, argv)
 
@@ -98,6 +101,11 @@ def _judge_message(
         return ExitCode.REGRESSION
     _tell(judgement, heard)
     return ExitCode.OK
+
+
+def _kept_message(repo: Repo, file: str, argv: tuple[str, ...]) -> str:
+    message = read_message(begin_settings(repo)(), file, argv)
+    return keep_message(repo, message.cleaned, os.environ.get("GIT_PREFIX", ""))
 
 
 def find_start(repo: Repo, argv: Sequence[str]) -> Start:

@@ -14,6 +14,8 @@ from guard.change import Change, staged_change
 from guard.errors import ExitCode, UsageError
 from guard.git import Repo, find_repo
 from guard.hookruns.between import leaves_to_native
+from guard.hookruns.fastpath import keep_list
+from guard.hookruns.judged_index import JUDGED, QUIET, remember
 from guard.hookruns.main import is_nested, run_hook
 from guard.hookruns.watched import may_affect
 from guard.judging.amend import git_command_line
@@ -53,11 +55,29 @@ def pre_commit() -> int:
         if not (staged.base.has_config or staged.new.has_config):
             warn("no guard.yaml, nothing is guarded")
             return ExitCode.OK
-        if not is_concerned(staged):
-            return ExitCode.OK
-        from guard_hooks.staged import judge_staged
+        code = ExitCode.OK if not is_concerned(staged) else judge(staged)
+        if code == ExitCode.OK:
+            keep_for_commit_msg(staged)
+        return code
 
-        return judge_staged(staged)
+
+def judge(staged: Staged) -> int:
+    """Judge what may affect a case; imported here, for most commits can't."""
+    from guard_hooks.staged import judge_staged
+
+    return judge_staged(staged)
+
+
+def keep_for_commit_msg(staged: Staged) -> None:
+    """Keep what was let through: it must still be that when git has its message.
+
+    Where nothing guarded is staged, the next such commit needs no Python.
+    """
+    # Asked again: a case that the store knew nothing of is known by now.
+    if is_concerned(staged):
+        remember(staged.repo, staged.change, JUDGED)
+    else:
+        remember(staged.repo, staged.change, QUIET, keep_list(staged.base))
 
 
 def is_concerned(staged: Staged) -> bool:

@@ -1,17 +1,20 @@
-"""The text of an installed hook: a short ``sh`` script that starts Python and nothing else.
+"""The text of an installed hook: a short ``sh`` script that starts Python where there is need.
 
 It names the interpreter absolutely, because clients with buttons start git with a PATH of their
 own (GIT-CASES 9). ``-E -P``: neither PYTHONPATH nor a `guard/` folder of the user's repository
-may stand in for us. ``-c`` with an import starts 3 ms sooner than ``-m``.
+may stand in for us. ``-c`` with an import starts 3 ms sooner than ``-m``. What it lets through
+by itself is in `guard_hooks.quick`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from guard_hooks.quick import quick_text
+
 #: Counts up when the text changes its meaning, so that `guard install` replaces older ones.
 MARK: Final = b"# regression-guard hook "
-VERSION: Final = 1
+VERSION: Final = 2
 #: Behind the name of a hook that was there before ours.
 KEPT: Final = ".guard-kept"
 #: A folder of links to kept hooks by their own names.
@@ -30,6 +33,9 @@ HEAD: Final = """\
 #!/bin/sh
 {mark}{version}: {stage}. `guard uninstall` restores what was here before.
 python={python}
+"""
+#: Behind what a quick commit needs: a shell reads no further than it has to.
+JUDGE: Final = """\
 judge() {{
     if [ -x "$python" ]; then
         exec "$python" -E -P -c '{program}' {stage} "$@"
@@ -84,12 +90,13 @@ def shim_text(stage: str, python: str, earlier: bytes | None = None) -> bytes:
     """Return the hook of a stage; ``earlier`` is what was there, and is called first."""
     from shlex import quote
 
-    text = HEAD.format(
-        mark=MARK.decode(), version=VERSION, stage=stage, python=quote(python), program=PROGRAM
-    )
-    if earlier is not None:
-        text += _call_earlier(stage, earlier)
-    return (text + 'judge "$@"\n').encode("utf-8", "surrogateescape")
+    head = HEAD.format(mark=MARK.decode(), version=VERSION, stage=stage, python=quote(python))
+    judge = JUDGE.format(stage=stage, program=PROGRAM)
+    called = "" if earlier is None else _call_earlier(stage, earlier)
+    # Before a push the earlier hook and ours read the same input, so it calls both.
+    replaying = stage in REPLAYING
+    parts = (head, judge, called) if replaying else (head, called, quick_text(stage), judge)
+    return ("".join(parts) + 'judge "$@"\n').encode("utf-8", "surrogateescape")
 
 
 def _call_earlier(stage: str, earlier: bytes) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 
 from guard.affected import Selected, affected_cases
 from guard.change import Change, change_of_trees
-from guard.errors import ExitCode, GuardError, UnreadableError
+from guard.errors import ExitCode, GuardError
 from guard.git import bytes_of
+from guard.hookruns.judged_index import refuse_moved_index
 from guard.hookruns.lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
 from guard.hookruns.refusals import commit_text
 from guard.hookruns.run import HookRun, run_in_hook
-from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
+from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR, Standing
 from guard.judging.judge import readable
 from guard.judging.left_out import LeftOut, left_out
 from guard.judging.merges import parents_of
@@ -47,10 +48,8 @@ def judge_staged(staged: Staged) -> int:
     before = new.store.last_verdicts()
     selection = affected_cases(new, base, change, before)
     tell_what_changed(base, new, change, selection)
-    if not selection:
-        return ExitCode.OK
-    run = run_in_hook(new, selection, STAGE, at="index")
-    refuse_moved_index(staged, snapshot)
+    run = run_in_hook(new, selection, STAGE, at="index") if selection else HookRun(Standing())
+    refuse_moved_index(staged.repo, staged.change)
     tell(run, base, change, before)
     return run.standing.code(AT_COMMIT)
 
@@ -103,15 +102,6 @@ def warn_without_commit_msg(staged: Staged) -> None:
     """Warn where the hook with the fix rule isn't there: a framework installs each by itself."""
     if not os.access(os.path.join(find_folder(staged.repo), "commit-msg"), os.X_OK):
         warn("! there is no commit-msg hook, so no fix is asked for its case: guard install")
-
-
-def refuse_moved_index(staged: Staged, judged: Tree) -> None:
-    """Raise `UnreadableError` where something else was staged while cases ran."""
-    if index_tree(staged.repo).oid != judged.oid:
-        raise UnreadableError(
-            "the index changed while its cases ran: this is not what was judged",
-            "git commit    (again; what ran is answered by receipts)",
-        )
 
 
 # What it says --------------------------------------------------------------------------

@@ -139,11 +139,72 @@ def test_agent_that_is_taken_away_is_seen_in_the_state_before(guarded: ScratchRe
     assert judge(guarded)[0]
 
 
-def test_moved_gitlink_is_seen(guarded: ScratchRepo) -> None:
+@pytest.mark.parametrize(
+    ("path", "seen"), [("skills/talk/vendored", True), ("vendored", False), ("evals", True)]
+)
+def test_gitlink_is_seen_where_something_watched_may_be(
+    guarded: ScratchRepo, path: str, seen: bool
+) -> None:
     oid = guarded.git("rev-parse", "HEAD").strip()
-    guarded.git("update-index", "--add", "--cacheinfo", f"160000,{oid},vendored")
+    guarded.git("rm", "-r", "-q", "--cached", "--ignore-unmatch", path)
+    guarded.git("update-index", "--add", "--cacheinfo", f"160000,{oid},{path}")
     guarded.git("commit", "-q", "-m", "chore: vendor")
+    assert judge(guarded)[0] is seen
+
+
+PLUGIN = """\
+from guard.plugin import hookimpl{more}
+
+@hookimpl
+{mark}
+def guard_affected(change, agent, case):
+    return None
+{after}
+"""
+
+
+def commit_plugin(repo: ScratchRepo, more: str = "", mark: str = "", after: str = "") -> None:
+    """Commit a plugin that is asked what a commit affects; let the store know its cases."""
+    files = {"tools/own.py": PLUGIN.format(more=more, mark=mark, after=after)}
+    repo.commit("feat: ask", files)
+    with Session.open(str(repo.root)) as session:
+        assert session.project("HEAD").cases
+
+
+def test_plugin_that_says_nothing_of_its_paths_is_asked_for_all(guarded: ScratchRepo) -> None:
+    commit_plugin(guarded)
+    guarded.commit("docs: more", {"README.md": "other\n"})
     assert judge(guarded)[0]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"more": ", watch", "mark": '@watch("prices/**", "README.md")'},
+        {"after": 'guard_affected.watch = ["prices/**", "README.md"]'},
+    ],
+)
+def test_plugin_that_declares_its_paths_is_asked_for_them_alone(
+    guarded: ScratchRepo, declared: dict[str, str]
+) -> None:
+    commit_plugin(guarded, **declared)
+    guarded.commit("docs: more", {"src/app.py": "2\n"})
+    assert not judge(guarded)[0]
+    guarded.commit("docs: more", {"README.md": "other\n"})
+    assert judge(guarded)[0]
+    guarded.commit("chore: dearer", {"prices/eu/taxi.csv": "2\n"})
+    assert judge(guarded)[0]
+
+
+def test_cases_that_a_plugin_reads_are_known_too(guarded: ScratchRepo) -> None:
+    reader = """
+@hookimpl
+def guard_load_cases(path, text):
+    return None
+"""
+    commit_plugin(guarded, ", watch", '@watch("prices/**")', reader)
+    guarded.commit("docs: more", {"README.md": "other\n"})
+    assert not judge(guarded)[0]
 
 
 def test_without_guard_yaml_nothing_is_guarded(repo: ScratchRepo) -> None:

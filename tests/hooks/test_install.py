@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ScratchRepo
 
 STAGES = ["commit-msg", "pre-commit", "pre-merge-commit", "pre-push"]
-MARK = "# regression-guard hook 1"
+MARK = "# regression-guard hook "
 
 
 def guard(repo: ScratchRepo, *args: str, cwd: Path | None = None) -> str:
@@ -81,7 +81,7 @@ def test_installing_again_mends_what_was_damaged(repo: ScratchRepo, damage: str)
     if damage == "chmod":
         path.chmod(0o644)
     else:
-        path.write_text(f"#!/bin/sh\n{MARK}: older\n", encoding="utf-8")
+        path.write_text(f"#!/bin/sh\n{MARK}1: older\n", encoding="utf-8")
     assert guard(repo, "install") == "guard: installed in .git/hooks: commit-msg\n"
     assert os.access(path, os.X_OK)
     assert "python=" in path.read_text(encoding="utf-8")

@@ -390,7 +390,7 @@ def test_index_that_changes_while_cases_run_is_refused(repo: ScratchRepo) -> Non
     said = hook.stderr.read()
     hook.stderr.close()
     assert hook.wait() == 3, said
-    assert "the index changed while its cases ran" in said
+    assert "the index changed while it was judged" in said
 
 
 @pytest.mark.parametrize("text", [BETTER_TALK, BAD_TALK])

@@ -75,8 +75,32 @@ def test_a_pattern_is_told_without_a_listing(opener: Opener, path: str, expected
     assert "agents" not in vars(project)
 
 
-def test_any_gitlink_may_hold_an_agent(opener: Opener) -> None:
-    assert touches(opener.project({"guard.yaml": GUARD_YAML}), "elsewhere", GITLINK)
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("skills", True),
+        ("skills/expense", True),
+        ("skills/expense/vendored", True),
+        ("elsewhere", False),
+        ("skills/other", False),
+    ],
+)
+def test_a_gitlink_where_an_agent_may_be(opener: Opener, path: str, expected: bool) -> None:
+    project = opener.project({"guard.yaml": GUARD_YAML})
+    assert touches(project, path, GITLINK) is expected
+
+
+def test_any_gitlink_may_hold_an_agent_whose_glob_begins_anywhere(opener: Opener) -> None:
+    yaml = GUARD_YAML.replace("skills/expense/**", '"**/prompt.md"')
+    assert touches(opener.project({"guard.yaml": yaml}), "elsewhere", GITLINK)
+    assert not touches(opener.project({"guard.yaml": yaml}), "elsewhere")
+
+
+@pytest.mark.parametrize(("path", "expected"), [("skills", True), ("skill", False)])
+def test_a_link_where_an_agents_folder_would_be(opener: Opener, path: str, expected: bool) -> None:
+    """What it leads to is the agent then, as `own_paths` has it."""
+    link = Entry("120000", "3" * 40)
+    assert touches(opener.project({"guard.yaml": GUARD_YAML}), path, link) is expected
 
 
 def test_without_guard_yaml_nothing_is_guarded(opener: Opener) -> None:
