@@ -15,6 +15,8 @@ from typing import Final
 YOUNG: Final = 60.0
 #: What the names of such folders begin with; workspaces are swept by `guard.trials.runfolder`.
 KINDS: Final = ("objects-", "index-", "scratch-")
+#: Where else such folders may lie, where TMPDIR is inside a repository.
+ELSEWHERE: Final = ("/tmp", "/var/tmp", "/dev/shm")
 _locks: dict[str, int] = {}
 
 
@@ -22,7 +24,7 @@ def make_folder(kind: str) -> str:
     """Make a temporary folder of this process; `remove_folder` removes it."""
     import tempfile
 
-    root = _root(tempfile.gettempdir())
+    root = _root(_outside(tempfile.gettempdir()))
     if not _locks:
         sweep(root)
     path = tempfile.mkdtemp(prefix=f"{kind}-", dir=root)
@@ -64,6 +66,25 @@ def _sweep_one(path: str) -> None:
         pass  # its process is alive
     finally:
         os.close(descriptor)
+
+
+def _outside(temporary: str) -> str:
+    """Return a temporary folder outside any repository: what lies inside would be tested, too."""
+    for folder in (temporary, *ELSEWHERE):
+        if os.access(folder, os.W_OK | os.X_OK) and not in_repository(folder):
+            return folder
+    return temporary
+
+
+def in_repository(folder: str, known: str = "") -> bool:
+    """Tell whether a folder lies in a working tree, as git would find it, or in a known one."""
+    at, root = os.path.realpath(folder), os.path.realpath(known) if known else ""
+    while at != root and not os.path.lexists(os.path.join(at, ".git")):
+        above = os.path.dirname(at)
+        if above == at:
+            return False
+        at = above
+    return True
 
 
 def _root(temporary: str) -> str:

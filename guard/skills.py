@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from guard.errors import UnreadableError
 from guard.git import text_of
 from guard.store import Store
 from guard.tree import GITLINK, Tree
@@ -23,16 +24,24 @@ def is_skill(path: bytes) -> bool:
 
 
 def skill_heads(tree: Tree, paths: Iterable[bytes], store: Store) -> dict[str, tuple[str, str]]:
-    """Return path → (name, description) of the skills among ``paths``."""
+    """Return path → (name, description) of the skills among ``paths``.
+
+    Where one can't be read (a partial clone), its id stands for both.
+    """
     entries = {path: entry for path in paths if is_skill(path) and (entry := tree.get(path))}
     oids = {path: entry.oid for path, entry in entries.items() if entry.mode != GITLINK}
     known = store.get_parsed_many(FORMAT, set(oids.values()))
-    blobs = tree.read_blobs({oid: path for path, oid in oids.items() if oid not in known})
+    wanted = {oid: path for path, oid in oids.items() if oid not in known}
+    try:
+        blobs = tree.read_blobs(wanted)
+    except UnreadableError:
+        blobs = {}
     fresh = {oid: list(head_of(content)) for oid, content in blobs.items()}
     if fresh:
         store.put_parsed(FORMAT, fresh)
     heads = {**known, **fresh}
-    return {text_of(path): (heads[oid][0], heads[oid][1]) for path, oid in oids.items()}
+    told = {path: heads.get(oid, (oid, "")) for path, oid in oids.items()}
+    return {text_of(path): (head[0], head[1]) for path, head in told.items()}
 
 
 def head_of(content: bytes) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from guard.leftovers import YOUNG, make_folder, remove_folder, sweep
+from guard.leftovers import YOUNG, in_repository, make_folder, remove_folder, sweep
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, config
 
@@ -89,6 +89,25 @@ def test_a_folder_that_is_not_ours_alone_is_not_used(root: Path, kind: str) -> N
     path = make_folder("scratch")
     assert os.path.dirname(path) == str(root.parent)
     remove_folder(path)
+
+
+def test_a_folder_inside_a_repository_is_not_used(
+    repo: ScratchRepo, guard: GuardCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=1)})
+    inside = repo.root / "deep" / "tmp"
+    inside.mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(inside))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    path = make_folder("objects")
+    assert not path.startswith(str(repo.root))
+    remove_folder(path)
+    guard("run").ends_in(0)
+    assert list(inside.iterdir()) == []
+    assert in_repository(str(inside))
+    assert in_repository(str(inside), str(repo.root / "deep"))
+    assert not in_repository(str(repo.root.parent))
+    assert in_repository(str(repo.root.parent), str(repo.root.parent))
 
 
 def test_commands_leave_nothing_and_clear_what_others_left(

@@ -9,7 +9,7 @@ from typing import Final
 
 from guard.change import Change, DiffEntry
 from guard.errors import ConfigError
-from guard.git import bytes_of, text_of
+from guard.git import ObjectError, bytes_of, text_of
 from guard.globs import Matcher, literal_prefix, samples_below
 from guard.messages.message import (
     Exemption,
@@ -193,7 +193,10 @@ class JudgedCommit:
             return None
         from guard.messages.cosmetic import cosmetic_reason
 
-        blobs = self.new.repo.objects.read_many([old.oid, new.oid])
+        try:
+            blobs = self.new.repo.objects.read_many([old.oid, new.oid])
+        except ObjectError:
+            return None  # a partial clone: what can't be compared isn't let be
         return cosmetic_reason(blobs[old.oid], blobs[new.oid], entry.name)
 
     # Its cases -------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from guard.closing import Closing
 from guard.errors import UsageError
 from guard.git import Repo
+from guard.leftovers import in_repository
 from guard.workspace import remove_entry, remove_tree
 
 #: Free bytes that a run wants beyond twice what it lays.
@@ -107,7 +108,7 @@ def candidate_roots() -> list[str]:
 
 def is_usable(root: str, repository: str) -> bool:
     """Tell whether programs can be run there by us alone, outside any repository."""
-    if _in_repository(root, repository):
+    if in_repository(root, repository):
         return False
     try:
         os.makedirs(root, 0o700, exist_ok=True)
@@ -117,18 +118,6 @@ def is_usable(root: str, repository: str) -> bool:
         return False
     ours = status.st_uid == os.getuid() and not status.st_mode & 0o077
     return ours and not noexec and os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK)
-
-
-def _in_repository(root: str, repository: str) -> bool:
-    folder = os.path.realpath(root)
-    inside = os.path.realpath(repository)
-    while True:
-        if folder == inside or os.path.lexists(os.path.join(folder, ".git")):
-            return True
-        above = os.path.dirname(folder)
-        if above == folder:
-            return False
-        folder = above
 
 
 def _has_room(root: str, size: int) -> bool:
