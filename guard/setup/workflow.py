@@ -6,12 +6,13 @@ import json
 
 FILE = ".github/workflows/guard.yml"
 
-#: Values of the event reach the shell by variables alone: a branch may be named anything.
+#: `guard ci` reads the event by itself: no value of it, such as a branch's name, meets a shell.
 _TEXT = """\
-# Regression Guard: the rules on each commit, the affected cases, every retained regression
+# Regression Guard: the rules on each commit, the affected cases, the proofs they concern
 name: guard
 on:
   pull_request:
+    types: [opened, synchronize, reopened, edited]  # edited: the title may become a fix
   push:
     branches: [{branch}]
 permissions:
@@ -19,10 +20,6 @@ permissions:
 jobs:
   guard:
     runs-on: ubuntu-latest
-    env:
-      BASE: >-
-        ${{{{ github.event_name == 'pull_request' && format('origin/{{0}}', github.base_ref)
-        || github.event.before }}}}
     steps:
       - uses: actions/checkout@v4
         with:
@@ -31,9 +28,7 @@ jobs:
         with:
           python-version: "3.12"
       - run: python -m pip install {requirement}
-      - run: guard check --base "$BASE"
-      - run: guard run --affected="$BASE"
-      - run: guard verify
+      - run: guard ci
 """
 
 
