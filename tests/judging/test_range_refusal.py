@@ -51,6 +51,19 @@ def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
     ]
 
 
+def test_missing_cases_of_several_agents_are_one_set_of_commands(
+    repo: ScratchRepo, commits: list[str]
+) -> None:
+    at = commits[0][:10]
+    both = broken("fix-needs-case", at, agent="talk, walk", agents=("talk", "walk"))
+    assert text(repo, both)[3:] == [
+        "  do       guard new-case ID --agent talk      # one for each of the 2 agents",
+        f"           guard prove ID --before {at}^      # one for each of the 2 agents",
+        "           git add evals/talk evals/walk regressions.json",
+        "           git commit --amend --no-edit",
+    ]
+
+
 def test_missing_record_at_head(repo: ScratchRepo, commits: list[str]) -> None:
     lines = text(repo, broken("fix-needs-record", commits[0]))
     assert "new-case" not in "".join(lines)

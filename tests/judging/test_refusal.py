@@ -103,3 +103,16 @@ def test_what_is_deleted_is_brought_back(refused: Refused, repo: ScratchRepo) ->
         kept = refusal([gone._replace(paths=("README.md",))], refused)
     assert f"  do       git checkout HEAD -- {SKILL}\n" in text
     assert "git checkout" not in kept
+
+
+def test_folders_of_very_many_agents_are_named_by_what_holds_them(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = refused.new.agents["expense"]
+    globs = {name: (f"evals/{name}/*.md",) for name in ("a", "b", "c")}
+    agents = {name: agent._replace(name=name, cases=cases) for name, cases in globs.items()}
+    several = MISSING._replace(agent="a, b, c", agents=tuple(agents))
+    monkeypatch.setitem(vars(refused.new), "agents", agents)
+    assert "git add evals/a evals/b evals/c regressions.json" in refusal([several], refused)
+    monkeypatch.setattr("guard.judging.refusal.MOST_FOLDERS", 2)
+    assert "git add evals regressions.json" in refusal([several], refused)
