@@ -15,6 +15,7 @@ from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal_prefix
 from guard.judging.amend import is_amend, takes_all
 from guard.judging.left_out import LeftOut, is_partial, left_out
+from guard.messages.commandline import read_command_line
 from guard.model import Agent, Violation
 from guard.output import printable, shell_path
 from guard.project import Project
@@ -197,6 +198,8 @@ def _id_in(path: str, refused: Refused) -> str:
 
 def _repeat(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
     """Return the command that repeats the commit as it was asked for."""
+    if read_command_line(refused.argv).name == "am":
+        return "git am --continue"
     words = ["git commit"]
     if is_amend(refused.argv):
         words.append("--amend")

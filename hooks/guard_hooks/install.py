@@ -21,7 +21,7 @@ from guard_hooks.folder import (
     write_hook,
 )
 from guard_hooks.kept import name_kept
-from guard_hooks.shim import GENERATED, KEPT, SERVER_STAGES, STAGES, shim_text
+from guard_hooks.shim import GENERATED, KEPT, MAIL_STAGES, SERVER_STAGES, STAGES, shim_text
 
 if TYPE_CHECKING:
     import argparse
@@ -33,10 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help=help_text)
     help_text = "also pre-receive, where others push to this clone; a bare repository has no other"
     parser.add_argument("--server", action="store_true", help=help_text)
+    help_text = "also pre-applypatch: `git am` runs no other hook of these"
+    parser.add_argument("--applypatch", action="store_true", help=help_text)
 
 
 def install(
-    *, force: bool = False, server: bool = False, disabled: frozenset[str] = frozenset()
+    *,
+    force: bool = False,
+    server: bool = False,
+    applypatch: bool = False,
+    disabled: frozenset[str] = frozenset(),
 ) -> int:
     """Write the hooks of all stages; install twice and nothing changes."""
     with find_repo() as repo:
@@ -46,6 +52,7 @@ def install(
             *(SERVER_STAGES if server or not repo.root else ()),
         )
         hooks = [Hook(stage, os.path.join(folder, stage)) for stage in stages]
+        hooks += [hook for hook in mail_hooks(folder) if applypatch or place_of_ours(hook)]
         if not force:
             refuse_what_is_in_the_way(hooks)
         os.makedirs(folder, exist_ok=True)
@@ -54,6 +61,11 @@ def install(
         if repo.root:
             define_merge_driver(repo)
     return 0
+
+
+def mail_hooks(folder: str) -> list[Hook]:
+    """Return the hooks of ``git am``: written where they are asked for, or were before."""
+    return [Hook(stage, os.path.join(folder, stage)) for stage in MAIL_STAGES]
 
 
 def refuse_what_is_in_the_way(hooks: list[Hook]) -> None:

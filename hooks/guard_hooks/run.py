@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from guard.errors import UsageError
 
-STAGES = ("commit-msg", "pre-commit", "pre-merge-commit", "pre-push", "pre-receive")
+STAGES = (
+    "commit-msg",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-receive",
+    "pre-applypatch",
+)
 
 
 def hook(argv: Sequence[str]) -> int:
@@ -26,6 +33,10 @@ def hook(argv: Sequence[str]) -> int:
         from guard_hooks import pre_receive
 
         return pre_receive.main(rest)
+    if stage == "pre-applypatch":
+        from guard_hooks import pre_applypatch
+
+        return pre_applypatch.main(rest)
     said = f"there is no stage {stage!r}" if stage else "which stage?"
     raise UsageError(f"guard hook: {said}", f"guard hook {'|'.join(STAGES)}")
 

@@ -21,6 +21,8 @@ KEPT: Final = ".guard-kept"
 NAMED: Final = "guard-kept"
 STAGES: Final = ("commit-msg", "pre-commit", "pre-merge-commit", "pre-push")
 #: Of a repository that others push to.
+#: Only where they are asked for: few apply mailed patches.
+MAIL_STAGES: Final = ("pre-applypatch",)
 SERVER_STAGES: Final = ("pre-receive",)
 #: Stages whose input says what is judged.
 REPLAYING: Final = ("pre-push", *SERVER_STAGES)

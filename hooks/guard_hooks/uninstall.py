@@ -11,10 +11,13 @@ from guard.git import find_repo
 from guard.setup.merge_driver import configured_driver, remove_driver
 from guard_hooks.folder import Hook, find_folder, move_hook, place_of_ours
 from guard_hooks.kept import unname_kept
-from guard_hooks.shim import KEPT, SERVER_STAGES, STAGES
+from guard_hooks.shim import KEPT, MAIL_STAGES, SERVER_STAGES, STAGES
 
 if TYPE_CHECKING:
     import argparse
+
+
+ALL_STAGES = (*STAGES, *SERVER_STAGES, *MAIL_STAGES)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +30,7 @@ def uninstall(*, disabled: frozenset[str] = frozenset()) -> int:
         folder = find_folder(repo)
         if configured_driver(repo):
             remove_driver(repo)
-    hooks = [Hook(stage, os.path.join(folder, stage)) for stage in (*STAGES, *SERVER_STAGES)]
+    hooks = [Hook(stage, os.path.join(folder, stage)) for stage in ALL_STAGES]
     removed = [hook.stage for hook in hooks if uninstall_one(hook)]
     place = output.printable(folder)
     if removed:
