@@ -201,9 +201,15 @@ def _trailer_problems(commit: JudgedCommit) -> tuple[str, ...]:
     """Return a sentence for each trailer of ours that has no effect."""
     named = commit.exemption.agents if commit.exemption else ()
     unknown = [n for n in named if n not in commit.base.agents and n not in commit.new.agents]
+    named_cases = commit.message.values("Regression-Case") if commit.owned else ()
     return (
         *trailer_problems(commit.message),
         *(f"Guard-Exempt names {name}, and there is no such agent" for name in unknown),
+        *(
+            f"Regression-Case names {name}, and there is no such case"
+            for name in named_cases
+            if name and name not in commit.new.cases
+        ),
     )
 
 

@@ -246,3 +246,14 @@ def test_an_autosquash_commit_of_a_fix_by_its_id(bench: Bench) -> None:
     assert bench.judge({}, f"fixup! {fix}", stage=RANGE).blocking
     bench.repo.git("commit", "--allow-empty", "-qm", "docs: ask")
     assert bench.judge({}, f"fixup! {'0' * 40}").notes == ()
+
+
+def test_a_regression_case_makes_a_fix_and_has_to_be_there(bench: Bench) -> None:
+    (violation,) = bench.judge({SKILL: FIXED_SKILL}, "feat: x\n\nRegression-Case: tax").blocking
+    assert violation.rule == "fix-needs-case"
+    assert violation.detail[0] == "Regression-Case names tax, and there is no such case"
+    judgement = bench.judge(FIX, "feat: x\n\nRegression-Case: tax")
+    assert judgement.blocking == ()
+    assert judgement.notes == ("Regression-Case names tax, and there is no such case",)
+    assert bench.judge({}, "feat: x\n\nRegression-Case: eur-taxi").notes == ()
+    assert bench.judge({}, "feat: x\n\nRegression-Case:").notes == ()
