@@ -138,7 +138,7 @@ def staged_change(repo: Repo, base_rev: str | None, message: bytes = b"") -> Cha
     """Return what is staged against ``base_rev`` (None: the empty tree), nothing written."""
     # Asked of the reader that the rules need anyway: one process less for every commit.
     known = repo.objects.read(f"{base_rev}^{{tree}}") if base_rev else None
-    oid = known.oid if known else repo.empty_tree
+    oid = known.oid if known else (base_rev and repo.tree_of(base_rev)) or repo.empty_tree
     entries, intended = _staged(repo, oid), frozenset[bytes]()
     if any(entry.new and entry.new.oid == repo.empty_blob for entry in entries):
         # `git add -N` stages a name without its content: no commit holds such a file.

@@ -189,6 +189,21 @@ class Repo(Closing):
         done = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", rev, ok=None)
         return done.out.decode().strip() if done.code == 0 else None
 
+    def tree_of(self, rev: str) -> str | None:
+        """Return the id of a revision's tree, or None where there is no such revision.
+
+        Raises `ObjectError` where there is one and its objects aren't here: that is no empty tree.
+        """
+        found = self.resolve(f"{rev}^{{tree}}")
+        named = self.resolve(rev) if found is None else None
+        if named is None:
+            return found
+        item = self.objects.read(named)
+        if item is not None and item.kind == "blob":
+            return None
+        header = item.data.partition(b"\n")[0] if item else b""
+        raise ObjectError(header[5:].decode() if header.startswith(b"tree ") else named)
+
     def use_scratch(self) -> None:
         """From here on write objects to a scratch store, with the repository's as alternate.
 

@@ -54,7 +54,7 @@ def worktree_tree(repo: Repo) -> Tree:
 
 def revision_tree(repo: Repo, rev: str) -> Tree:
     """Return the tree of a commit, tag or tree. Raises `UsageError` where there is none."""
-    oid = repo.resolve(f"{rev}^{{tree}}")
+    oid = repo.tree_of(rev)
     if oid is None:
         raise UsageError(f"{rev} names no commit or tree here", "git log --oneline -5")
     return Tree(repo, oid)
@@ -62,7 +62,7 @@ def revision_tree(repo: Repo, rev: str) -> Tree:
 
 def head_tree(repo: Repo) -> Tree:
     """Return the tree of HEAD; the empty one before the first commit."""
-    return Tree(repo, repo.resolve("HEAD^{tree}") or repo.empty_tree)
+    return Tree(repo, repo.tree_of("HEAD") or repo.empty_tree)
 
 
 def _look_at_all(repo: Repo, env: dict[str, str]) -> None:

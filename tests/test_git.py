@@ -152,6 +152,57 @@ def test_a_revision_that_is_none_is_named(odd: ScratchRepo) -> None:
         revision_tree(repo, "--output=x")
 
 
+def test_a_revision_whose_objects_are_lost_is_no_empty_tree(odd: ScratchRepo) -> None:
+    odd.git("tag", "-a", "-m", "x", "v1")
+    with open_repo(odd) as repo:
+        tree = odd.git("rev-parse", "HEAD^{tree}").strip()
+        assert [repo.tree_of(rev) for rev in ("HEAD", "v1", tree, "nosuch")] == [tree] * 3 + [None]
+        blob = odd.git("hash-object", "-w", "--stdin", input="tree x\n").strip()
+        assert repo.tree_of(blob) is None
+    (odd.root / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    with open_repo(odd) as repo:
+        for rev in ("HEAD", tree):
+            with pytest.raises(UnreadableError, match=f"object {tree} is missing"):
+                repo.tree_of(rev)
+        with pytest.raises(UnreadableError, match=f"object {tree} is missing"):
+            head_tree(repo)
+        with pytest.raises(UnreadableError, match=f"object {tree} is missing"):
+            staged_change(repo, "HEAD")
+    commit = odd.git("rev-parse", "HEAD").strip()
+    (odd.root / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    with open_repo(odd) as repo, pytest.raises(UnreadableError, match=f"object {commit} is miss"):
+        head_tree(repo)
+
+
+def test_grafts_and_commit_graphs_hide_nothing(odd: ScratchRepo) -> None:
+    second = odd.commit("feat: second", {"a": "1"})
+    (odd.root / ".git/info").mkdir(exist_ok=True)
+    (odd.root / ".git/info/grafts").write_text(f"{second}\n")
+    assert odd.git("rev-list", "--count", "HEAD").strip() == "1"
+    with open_repo(odd) as repo:
+        assert repo.out("rev-list", "--count", "HEAD").strip() == b"2"
+        assert repo.run("rev-list", "--count", "HEAD").err == b""
+
+
+def test_nothing_is_fetched(odd: ScratchRepo, tmp_path: Path) -> None:
+    mark = tmp_path / "asked"
+    helper = tmp_path / "upload-pack"
+    helper.write_text(f'#!/bin/sh\ntouch {mark}\nexec git-upload-pack "$@"\n')
+    helper.chmod(0o755)
+    odd.git("config", "uploadpack.allowFilter", "true")
+    options = ("-q", "--no-checkout", "--filter=blob:none", f"file://{odd.root}")
+    odd.git("clone", *options, str(tmp_path / "clone"))
+    ScratchRepo(tmp_path / "clone").git("config", "remote.origin.uploadpack", str(helper))
+    with find_repo(str(tmp_path / "clone")) as repo:
+        with pytest.raises(UnreadableError, match="is missing"):
+            head_tree(repo).read(ODD)
+        # The process behind the reader ended over it; the next question is answered.
+        assert head_tree(repo).get(ODD) is not None
+    assert not mark.exists()
+    ScratchRepo(tmp_path / "clone").git("cat-file", "blob", f"HEAD:{text_of(ODD)}", check=False)
+    assert mark.exists()
+
+
 def test_a_working_tree_that_is_gone_is_named(odd: ScratchRepo) -> None:
     odd.git("config", "core.worktree", str(odd.root.parent / "gone"))
     with pytest.raises(UsageError, match=r"the working tree .*/gone is not there"):

@@ -109,10 +109,10 @@ def ci(
 def _job(session: Session, span: Span, told: Told, *, everything: bool) -> Job:
     repo = session.repo
     trees = [
-        repo.resolve(f"{commit}^{{tree}}") or repo.empty_tree if commit else repo.empty_tree
+        tree_of(repo, commit) if commit else Tree(repo, repo.empty_tree)
         for commit in (span.start, span.tip)
     ]
-    start, tip = (session.project_of(Tree(repo, tree)) for tree in trees)
+    start, tip = map(session.project_of, trees)
     return Job(span, told, span.commits(repo), start, tip, everything)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from guard.errors import GuardError, UsageError
 from guard.git import Repo, text_of
+from guard.judging.merges import tree_of
 from guard.judging.policy import Policy
 from guard.output import shell_path, warn
 from guard.project import RULE_HOOKS, Project
@@ -71,8 +72,7 @@ def find_policy(
     """
     problem: GuardError | None = None
     for commit in _states(repo, protected.commit) if protected.commit else ():
-        tree = repo.resolve(f"{commit}^{{tree}}") or repo.empty_tree
-        project = Project(repo, Tree(repo, tree), store, disabled)
+        project = Project(repo, tree_of(repo, commit), store, disabled)
         if not project.has_config:
             break
         try:
