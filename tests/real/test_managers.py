@@ -23,6 +23,7 @@ from tests.real.managers import (
     ALL,
     FRAMEWORKS,
     MANAGERS,
+    call,
     commit,
     framework_config,
     push,
@@ -30,6 +31,7 @@ from tests.real.managers import (
     snippet,
     start,
     with_remote,
+    write_husky,
 )
 
 BETTER_TALK = skill("talk", "say hello, and mean it")
@@ -218,6 +220,23 @@ def test_what_the_manager_refuses_stays_refused(manager: str, pushing: Installed
     assert not accepted
     pushing.bypass("docs: more", {"README.md": "more\n"})
     assert push(pushing, "main")[0] is False
+
+
+@pytest.mark.parametrize("manager", ["lefthook", "husky"], indirect=True)
+def test_hooks_written_anew_are_kept_and_called_again(manager: str, managed: Installed) -> None:
+    """husky writes its files at each `npm install`, lefthook its own as its file changes."""
+    managed.install()
+    if manager == "lefthook":
+        text = (managed.root / "lefthook.yml").read_text()
+        managed.bypass("chore: more", {"lefthook.yml": f"{text}\nmin_version: 1.0.0\n"})
+        call(managed, "lefthook", "install", "--force")
+    else:
+        write_husky(managed)
+    managed.install()
+    managed.stage({TALK: BETTER_TALK})
+    accepted, said = commit(managed, "fix(talk): mean it")
+    assert (accepted, said.count("(fix-needs-case)")) == (False, 1), said
+    assert "guard's own hook follows" in said
 
 
 @pytest.mark.parametrize("manager", FRAMEWORKS, indirect=True)
