@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from guard.errors import UnreadableError
-from guard.git import Repo, bytes_of, text_of
+from guard.git import Repo, text_of
+from guard.hookruns.remotes import Remotes
+
+#: All that any remote has, as rev-list takes it.
+ANY_REMOTE = "--remotes"
 
 
 class PushedRef(NamedTuple):
@@ -114,35 +118,26 @@ def _commit_and_tree(repo: Repo, oid: str) -> tuple[str, str] | None:
     return found.oid, found.data[5 : found.data.index(b"\n")].decode()
 
 
-def known_there(repo: Repo, tips: Iterable[Tip], remote: str) -> list[str]:
+def known_there(repo: Repo, tips: Iterable[Tip], remote: str, url: str = "") -> list[str]:
     """Return, for ``rev-list --not``, what the other side has already, as far as it is known.
 
     The tracking refs of the remote, or of the one with the URL that is pushed to; and what
     its refs name now. Never ``remote..local``: a new branch or a forced push has no such range.
+    Of a URL that no remote has nothing is known: what any remote has is published already.
     """
     heads = dict.fromkeys(commit for tip in tips for commit in tip.known)
-    name = _remote_named(repo, remote)
-    return [*([f"--remotes={name}"] if name else []), *heads]
+    remotes = Remotes(repo)
+    name = remotes.find(remote, url)
+    anywhere = [ANY_REMOTE] if remote and remotes else []
+    return [*(remotes.known(name) if name else anywhere), *heads]
 
 
 def has_all(repo: Repo, remote: str) -> bool:
     """Tell whether the remote has every commit of every branch and tag, as far as is known here."""
-    name = _remote_named(repo, remote)
+    remotes = Remotes(repo)
+    name = remotes.find(remote)
     if not name:
         return False
     head = ["HEAD"] if repo.resolve("HEAD") else []
-    refs = ("--branches", "--tags", *head, "--not", f"--remotes={name}")
+    refs = ("--branches", "--tags", *head, "--not", *remotes.known(name))
     return not repo.out("rev-list", "--max-count=1", *refs)
-
-
-def _remote_named(repo: Repo, remote: str) -> str:
-    """Return the configured remote of this name or URL; empty where there is none."""
-    if not remote:
-        return ""
-    listed = repo.run("config", "-z", "--get-regexp", r"^remote\..*\.(url|pushurl)$", ok=None)
-    for entry in listed.out.split(b"\0"):
-        key, _, url = entry.partition(b"\n")
-        name = key.removeprefix(b"remote.").rpartition(b".")[0]
-        if name and bytes_of(remote) in (name, url):
-            return text_of(name)
-    return ""

@@ -63,13 +63,19 @@ class CommitInfo(NamedTuple):
         return f"{self.id[:SHORT]} {self.subject}"
 
 
-def own_commits(repo: Repo, tips: Iterable[str], not_in: Iterable[str]) -> list[CommitInfo]:
+def own_commits(repo: Repo, tips: Iterable[str], not_in: Sequence[str]) -> list[CommitInfo]:
     """Return the commits of the tips, without those in ``not_in``, the oldest first.
 
     ``not_in`` takes what rev-list does: ids, refs, ``--remotes=NAME``, ``--all``.
     Raises `UnreadableError` where history is missing.
     """
-    listed = repo.out("rev-list", "--topo-order", "--reverse", *tips, "--not", *not_in, "--")
+    options = [word for word in not_in if word.startswith("-")]
+    # As many refs as there are don't fit on a command line.
+    lines = [*tips, *(f"^{word}" for word in not_in if not word.startswith("-"))]
+    listed = repo.out(
+        *("rev-list", "--topo-order", "--reverse", "--stdin", "--not", *options),
+        input="".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"),
+    )
     oids = listed.decode().split()
     read = repo.objects.read_many(oids)
     return [_parsed(oid, read[oid]) for oid in oids]

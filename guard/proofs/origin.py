@@ -22,15 +22,9 @@ from guard.store import Store
 FORMAT = "origins-1"
 #: Id of a record → how often it was reopened.
 Present = Mapping[str, int]
-#: Where a default branch is looked for, a remote's before a local one.
-DEFAULT_BRANCHES = (
-    "refs/remotes/origin/HEAD",
-    "refs/remotes/origin/main",
-    "refs/remotes/origin/master",
-    "refs/remotes/upstream/HEAD",
-    "refs/heads/main",
-    "refs/heads/master",
-)
+#: Where a default branch is looked for: a remote's before a local one, these remotes' first.
+REMOTES = ("origin", "upstream")
+BRANCHES = ("HEAD", "main", "master")
 
 
 class Origin(NamedTuple):
@@ -147,7 +141,7 @@ class History:
         return self.repo.out(*call).decode().splitlines()
 
     def _fork_point(self, commit: str) -> str:
-        for name in DEFAULT_BRANCHES:
+        for name in self._default_branches():
             branch = self.repo.resolve(f"{name}^{{commit}}")
             if branch is None:
                 continue
@@ -155,6 +149,14 @@ class History:
             base = done.out.decode().strip()
             return "" if base == commit else base
         return ""
+
+    def _default_branches(self) -> Iterator[str]:
+        patterns = [f"refs/remotes/*/{name}" for name in BRANCHES]
+        found = self._lines("for-each-ref", "--format=%(refname)", *patterns)
+        remotes = dict.fromkeys((*REMOTES, *(name.split("/")[2] for name in found)))
+        for remote in remotes:
+            yield from (n for b in BRANCHES if (n := f"refs/remotes/{remote}/{b}") in found)
+        yield from (f"refs/heads/{name}" for name in BRANCHES[1:])
 
 
 def commit_header(repo: Repo, commit: str, name: str) -> str:

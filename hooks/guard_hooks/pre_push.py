@@ -1,7 +1,7 @@
 """pre-push: every own commit of the push by the rules, then the suite on each pushed tip.
 
 Standard input is read to its end before anything else: git and pipelines before it would break
-on a hook that leaves early (GIT-CASES 76).
+on a hook that leaves early (docs/git.md 76).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from guard.hookruns.pushes import (
     PushedRef,
     find_tips,
     has_all,
+    known_there,
     parse_pushed,
     pushed_by_framework,
 )
@@ -30,10 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     said = read_stdin()
     if leaves_to_native("pre-push"):
         return ExitCode.OK
-    return run_hook(lambda: pre_push(words[0] if words else "", said))
+    remote, url = (*words[:2], "", "")[:2]
+    return run_hook(lambda: pre_push(remote, said, url))
 
 
-def pre_push(remote: str, said: bytes) -> int:
+def pre_push(remote: str, said: bytes, url: str = "") -> int:
     """Judge the push; return the exit code."""
     with find_repo() as repo:
         if is_nested(repo):
@@ -44,7 +46,9 @@ def pre_push(remote: str, said: bytes) -> int:
             return ExitCode.OK
         from guard_hooks.pushed import judge_push
 
-        return judge_push(repo, tips, remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", ""))
+        # A framework calls us without arguments; by URL it gives the URL for the name.
+        remote = remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
+        return judge_push(repo, tips, known_there(repo, tips, remote, url))
 
 
 def read_refs(repo: Repo, said: bytes, remote: str) -> list[PushedRef]:

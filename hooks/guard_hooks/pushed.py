@@ -11,7 +11,7 @@ from guard.errors import ExitCode, GuardError, worst
 from guard.git import Repo
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.lines import holding_lines, owed_lines, prose_lines, unclear_lines
-from guard.hookruns.pushes import Tip, known_there
+from guard.hookruns.pushes import ANY_REMOTE, Tip
 from guard.hookruns.refusals import push_text
 from guard.hookruns.run import HookRun, budget_of, run_in_hook
 from guard.hookruns.standing import at_push
@@ -38,13 +38,15 @@ from guard_hooks.pushed_commits import (
 STAGE = "pre-push"
 
 
-def judge_push(repo: Repo, tips: Sequence[Tip], remote: str) -> int:
-    """Judge all tips; return the exit code that outranks the others."""
+def judge_push(repo: Repo, tips: Sequence[Tip], not_in: Sequence[str]) -> int:
+    """Judge all tips less what the other side has; return the code that outranks the others."""
     store = Store.open(repo.common_dir)
-    push = Push(repo, store, disabled_plugins(), tips, known_there(repo, tips, remote))
+    push = Push(repo, store, disabled_plugins(), tips, not_in)
     if not is_guarded(push):
         warn("no guard.yaml, nothing is guarded")
         return ExitCode.OK
+    if ANY_REMOTE in not_in:
+        warn("no remote here has this URL: what any other one has counts as published")
     with heartbeat(lambda: "still judging commits by the rules"):
         own = own_of_tips(push)
         judged = judge_commits(push, own)

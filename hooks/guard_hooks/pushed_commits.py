@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from guard.config import FILE as CONFIG
+from guard.errors import UsageError
 from guard.git import Repo
 from guard.hookruns.pushes import Tip
 from guard.judging.judge import Judgement, cosmetic_count, joined
@@ -40,11 +42,14 @@ def is_guarded(push: Push) -> bool:
     """Tell whether any tip has a guard.yaml, or any of its own commits touches one."""
     if any(push.project(tip.tree).has_config for tip in push.tips):
         return True
-    commits = [tip.commit for tip in push.tips]
-    found = push.repo.out(
-        "rev-list", "--max-count=1", *commits, "--not", *push.not_in, "--", "guard.yaml"
-    )
-    return bool(found.strip())
+    lines = "".join(f"{tip.commit}\n" for tip in push.tips).encode()
+    call = ("rev-list", "--stdin", "--not", *push.not_in)
+    # Simplified to a path, a walk leaves out the side that a merge doesn't take it from.
+    walked = push.repo.out(call[0], "--full-history", *call[1:], "--", CONFIG, input=lines)
+    if walked.strip():
+        return True
+    merges = push.repo.out(call[0], "--merges", *call[1:], input=lines)
+    return bool(push.repo.out("diff-tree", "--stdin", "-m", "--", CONFIG, input=merges))
 
 
 def own_of_tips(push: Push) -> Own:
@@ -56,30 +61,52 @@ def own_of_tips(push: Push) -> Own:
     together = own_commits(push.repo, commits, push.not_in)
     place = {commit.id: number for number, commit in enumerate(together)}
     ordered = sorted((t for t in push.tips if t.commit in place), key=lambda t: place[t.commit])
-    if len(ordered) == 1:
-        return {ordered[0]: together}
-    found: dict[Tip, Sequence[CommitInfo]] = {}
-    for tip in ordered:
-        earlier = [other.commit for other in found]
-        found[tip] = own_commits(push.repo, [tip.commit], [*push.not_in, *earlier])
-    return found
+    known = {commit.id: commit for commit in together}
+    left = set(known)
+    return {tip: _taken(tip.commit, known, left, place) for tip in ordered}
+
+
+def _taken(
+    tip: str, known: Mapping[str, CommitInfo], left: set[str], place: Mapping[str, int]
+) -> list[CommitInfo]:
+    """Take a tip and what it stands on out of what is left; the oldest first."""
+    found: list[str] = []
+    waiting = [tip]
+    while waiting:
+        commit = waiting.pop()
+        if commit in left:
+            left.remove(commit)
+            found.append(commit)
+            waiting += known[commit].parents
+    return [known[commit] for commit in sorted(found, key=place.__getitem__)]
 
 
 def judge_commits(push: Push, own: Own) -> Judgement:
-    """Judge every own commit by the offline rules."""
-    return joined(
-        judge_range(push.repo, commits, push.store, push.disabled)
-        for commits in own.values()
-        if commits
-    )
+    """Judge every own commit by the offline rules; together where no later one may help it."""
+    ranges: list[Sequence[CommitInfo]] = []
+    alone: list[CommitInfo] = []
+    for tip, commits in own.items():
+        if _is_by_range(push.project(tip.tree)):
+            ranges.append(commits)
+        else:
+            alone += commits
+    ranges.append(alone)
+    judged = (judge_range(push.repo, c, push.store, push.disabled) for c in ranges if c)
+    return joined(judged)
+
+
+def _is_by_range(project: Project) -> bool:
+    try:
+        return bool(project.config.fix["unit"] == "range")
+    except UsageError:
+        return False  # the commit that brought it says what is wrong with it
 
 
 def tell_notes(judged: Judgement) -> None:
     """Say what is excused, and what is noted, of commits that may pass."""
     warnings = [f"{v.commit}: {v.message} ({v.rule})" for v in judged.violations]
-    cosmetic = cosmetic_count(judged.cosmetic)
     lines = [f"exempt: {text}" for text in judged.exempt] + warnings
-    lines += [*judged.notes, *cosmetic]
+    lines += [*judged.notes, *cosmetic_count(judged.cosmetic)]
     for line in lines[:NOTES]:
         say(printable(f"{LOOK} {line}"))
     if len(lines) > NOTES:

@@ -79,15 +79,15 @@ def add_remote(watched: Installed, folder: Path, name: str = "up") -> Path:
 def accept_push(watched: ScratchRepo, *words: str) -> str:
     """Push; fail where the hook refuses. Return what was said."""
     done = watched.run("git", "push", *words)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr[:2000]
     return done.stderr
 
 
 def refuse_push(watched: ScratchRepo, *words: str) -> str:
     """Push; fail where the hook accepts. Return what guard said."""
     done = watched.run("git", "push", *words)
-    assert done.returncode != 0, done.stderr
-    assert "guard: not pushed: " in done.stderr, done.stderr
+    assert done.returncode != 0, done.stderr[:2000]
+    assert "guard: not pushed: " in done.stderr, done.stderr[:2000]
     return done.stderr
 
 

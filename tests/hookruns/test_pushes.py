@@ -86,12 +86,12 @@ def test_push_to_a_url_finds_the_remote_of_that_url(pushed: ScratchRepo, tmp_pat
         assert own_ids(repo, [ref], str(tmp_path / "up")) == [own]
 
 
-def test_push_to_an_unknown_place_uses_what_its_ref_names(pushed: ScratchRepo) -> None:
+def test_push_to_an_unknown_place_uses_what_is_published_anywhere(pushed: ScratchRepo) -> None:
     first = pushed.git("rev-parse", "HEAD").strip()
     own = pushed.commit("fix: a", {"a": "2"})
     with find_repo(str(pushed.root)) as repo:
         assert own_ids(repo, [PushedRef("x", own, first)], "https://e.example/x") == [own]
-        assert len(own_ids(repo, [PushedRef("x", own)], "https://e.example/x")) == 2
+        assert len(own_ids(repo, [PushedRef("x", own)], "https://e.example/x")) == 1
         assert len(own_ids(repo, [PushedRef("x", own, B)], "")) == 2
 
 
