@@ -19,14 +19,15 @@ class Folding(NamedTuple):
 
 def folding(folder: str) -> Folding:
     """Try out what the file system of an existing folder takes for the same name."""
-    tried = os.path.join(folder, ".guard-Name-\u00e9")
+    # In bytes: where output is ASCII, so may be what Python makes of file names.
+    tried, *others = (
+        os.path.join(os.fsencode(folder), name.encode())
+        for name in (".guard-Name-\u00e9", ".guard-nAME-\u00e9", ".guard-Name-e\u0301")
+    )
     with open(tried, "xb"):
         pass
     try:
-        return Folding(
-            os.path.lexists(os.path.join(folder, ".guard-nAME-\u00e9")),
-            os.path.lexists(os.path.join(folder, ".guard-Name-e\u0301")),
-        )
+        return Folding(*map(os.path.lexists, others))
     finally:
         os.unlink(tried)
 
