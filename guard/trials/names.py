@@ -32,27 +32,23 @@ def folding(folder: str) -> Folding:
         os.unlink(tried)
 
 
-def find_twins(paths: Iterable[bytes], folds: Folding) -> tuple[bytes, bytes, str] | None:
-    """Return two paths of which one would overwrite the other, and why; None where there are none.
+def find_twins(paths: Iterable[bytes], folds: Folding) -> dict[bytes, bytes]:
+    """Return path → the name it would be laid over, or laid into, for all that have one.
 
-    Folders count too: ``B/x`` and ``b/y`` would be laid into one folder.
+    Folders count too: ``B/x`` and ``b/y`` would come to lie in one folder.
     """
     if not any(folds):
-        return None
+        return {}
     seen: dict[str, bytes] = {}
+    found: dict[bytes, bytes] = {}
     for path in paths:
         end = len(path)
         while end > 0:
-            name = path[:end]
-            known = seen.setdefault(_folded(name, folds), name)
-            if known != name:
-                return known, name, "case folds" if _by_case(known, name) else "composed alike"
+            known = seen.setdefault(_folded(path[:end], folds), path[:end])
+            if known != path[:end]:
+                found.setdefault(path, known)
             end = path.rfind(b"/", 0, end)
-    return None
-
-
-def _by_case(first: bytes, second: bytes) -> bool:
-    return text_of(first).casefold() == text_of(second).casefold()
+    return found
 
 
 def _folded(name: bytes, folds: Folding) -> str:
