@@ -46,14 +46,14 @@ def check_out(tree: Tree, files: Sequence[bytes], scratch: str, work: str) -> Wr
     ``scratch``: an empty folder for what is needed meanwhile. Raises `UnreadableError` where
     nothing can be had at all.
     """
-    twins = find_twins(files, folding(work)) if files else None
-    if twins:
-        first, second, why = twins
-        said = f"{text_of(first)} and {text_of(second)} are one name on this file system ({why})"
-        raise UnreadableError(f"{said}: both can't be written")
-    lacking: list[Lacking] = []
+    twins = find_twins(files, folding(work)) if files else {}
+    lacking = [
+        Lacking(path, f"and {text_of(name)} are one name on this file system")
+        for path, name in twins.items()
+    ]
     filters: set[str] = set()
-    for number, (root, inside) in enumerate(_by_root(tree, files)):
+    alone = [path for path in files if path not in twins]
+    for number, (root, inside) in enumerate(_by_root(tree, alone)):
         folder = os.path.join(scratch, str(number))
         place = os.path.join(os.fsencode(work), root.folder)
         os.makedirs(folder)
@@ -131,9 +131,11 @@ def _write_files(
         # `failed to encode 'a' from UTF-8 to x`: git goes on, with other bytes than elsewhere.
         raise UnreadableError(f"files can't be written as .gitattributes says: {said}")
     missing = [path for path in files if done.code and not os.path.lexists(checkout.place(path))]
-    return [Lacking(path, *_missing(entries[path].oid)) for path in missing]
+    return [_missing(path, entries[path].oid, done.err) for path in missing]
 
 
-def _missing(oid: str) -> tuple[str, str]:
+def _missing(path: bytes, oid: str, said: bytes) -> Lacking:
+    if oid.encode() not in said:
+        return Lacking(path, "can't be written: git refuses its name")
     error = ObjectError(oid)
-    return f"can't be read: {error.message}", error.hint
+    return Lacking(path, f"can't be read: {error.message}", error.hint)

@@ -6,6 +6,7 @@ Asking costs no workspace, and no run.
 
 from __future__ import annotations
 
+from guard.errors import UnreadableError
 from guard.model import Agent, Case
 from guard.project import Project
 from guard.tree import GITLINK, SYMLINK, Tree
@@ -31,8 +32,11 @@ class Ground:
         if case.agent not in self._files:
             agent = self._project.agents[case.agent]
             self._files[case.agent] = _files_of(self._project, agent)
-        given = {piece.path: piece for piece in given_pieces(case, self._project.tree)}
-        return find_broken(case.preconditions, _with_given(self._files[case.agent], given))
+        try:
+            given = {piece.path: piece for piece in given_pieces(case, self._project.tree)}
+            return find_broken(case.preconditions, _with_given(self._files[case.agent], given))
+        except UnreadableError as error:
+            return error.message  # nothing is known to hold, so no receipt answers
 
 
 def _files_of(project: Project, agent: Agent) -> Files:

@@ -99,6 +99,7 @@ class Stage(Closing):
         self._lock = threading.Lock()
         self._free: list[Slot] = []
         self._given: dict[str, tuple[Piece, ...]] = {}
+        self._unreadable: dict[str, str] = {}
         self._stale: dict[str, str] = {}
 
     @contextmanager
@@ -132,8 +133,17 @@ class Stage(Closing):
             return ()
         with self._lock:
             if case.id not in self._given:
-                self._given[case.id] = tuple(given_pieces(case, self._tree))
+                try:
+                    self._given[case.id] = tuple(given_pieces(case, self._tree))
+                except UnreadableError as error:
+                    self._given[case.id] = ()
+                    self._unreadable[case.id] = told(error)
             return self._given[case.id]
+
+    def lacking(self, case: Case) -> str:
+        """Return which file of a case's workspace can't be had, and why; nothing where all can."""
+        self.given(case)
+        return self.incomplete or self._unreadable.get(case.id, "")
 
     def stale(self, case: Case, workspace: Workspace) -> str:
         """Return the first precondition that doesn't hold: the same for all trials of a case."""
@@ -211,4 +221,9 @@ def _make_template(
             raise lacking_error(lacking)
         return make_template(whole, shown, prefix, run.place().new_path("template")), ""
     except UnreadableError as error:
-        return Template(()), f"{error.message} ({error.hint})" if error.hint else error.message
+        return Template(()), told(error)
+
+
+def told(error: UnreadableError) -> str:
+    """Return what can't be had as one reason, with the command that brings it."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message

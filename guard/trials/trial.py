@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from guard import model
-from guard.errors import UsageError
+from guard.errors import UnreadableError, UsageError
 from guard.model import Case
 from guard.process import CheckerPlace, checkers_run_in
 from guard.references import named_in_repo
@@ -28,7 +28,7 @@ from guard.trials.filters import BY_FILTER
 from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.sandbox import NOT_CONTROLLED
-from guard.trials.stage import Slot, Stage
+from guard.trials.stage import Slot, Stage, told
 from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
 
 #: Seconds that processes may take to end by themselves after the program that started them.
@@ -66,8 +66,8 @@ class _OneTrial:
     def run(self) -> TrialResult:
         if self.stage.missing:
             return self._result(Grade(model.SKIP, self.stage.missing))
-        if self.stage.incomplete:
-            return self._incomplete()
+        if lacking := self.stage.lacking(self.case):
+            return self._result(_unreadable(lacking))
         try:
             workspace = self._lay()
         except OSError as error:
@@ -78,12 +78,9 @@ class _OneTrial:
         finally:
             workspace.remove()
 
-    def _incomplete(self) -> TrialResult:
-        return self._result(Grade(model.ERROR, self.stage.incomplete, blame=SNAPSHOT))
-
     def check(self, folder: str) -> TrialResult:
-        if self.stage.incomplete:
-            return self._incomplete()
+        if lacking := self.stage.lacking(self.case):
+            return self._result(_unreadable(lacking))
         workspace = self._lay()
         try:
             copy_over(folder, workspace.path)
@@ -163,6 +160,8 @@ class _OneTrial:
             score = Score(model.TIMEOUT_KEY, 0.0, reason)
             said = f"{model.TIMEOUT_KEY}: {reason}"
             return Grade(model.FAIL, said, (score,), (model.TIMEOUT_KEY,))
+        if isinstance(outcome.error, UnreadableError):
+            return _unreadable(told(outcome.error))
         if outcome.error is not None:
             target = self.stage.target
             who = f"target {target.name}"
@@ -185,7 +184,10 @@ class _OneTrial:
     def _evaluated(
         self, workspace: Workspace, observation: Observation, orphans: tuple[int, ...]
     ) -> Grade:
-        repo = self._lay_checker_repo(workspace)
+        try:
+            repo = self._lay_checker_repo(workspace)
+        except UnreadableError as error:
+            return _unreadable(told(error))
         seen = observation._replace(workspace=workspace.path, repo=repo)
         own = _orphan_scores(orphans)
         with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
@@ -235,6 +237,10 @@ class _OneTrial:
             blame=verdict.blame,
         )
         return self.stage.redactor.result(result)
+
+
+def _unreadable(reason: str) -> Grade:
+    return Grade(model.ERROR, reason, blame=SNAPSHOT)
 
 
 def _last_line(observation: Observation) -> str:

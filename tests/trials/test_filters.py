@@ -10,12 +10,12 @@ import pytest
 from guard.errors import UnreadableError
 from guard.git import find_repo
 from guard.model import ERROR, PASS, Agent
-from guard.results import TrialResult
+from guard.results import SNAPSHOT, TrialResult
 from guard.snapshot import head_tree, worktree_tree
 from guard.trials.filters import BY_FILTER, filter_facts, pointer_of
 from guard.trials.template import folder_paths, make_template
 from tests.conftest import ScratchRepo
-from tests.staging import run_script
+from tests.staging import case_of, run_script
 
 AGENT = Agent("expense", paths=("agent/SKILL.md",), workspace="agent")
 CONTENT = b"large\0content\n" * 100
@@ -117,7 +117,8 @@ def test_a_filtered_file_outside_the_workspace_is_nobodys_concern(repo: ScratchR
     assert result.observation.stdout == "agent\n"
     result = run_script(repo, "cat {repo}/data/big", agent=AGENT)
     assert result.verdict == ERROR
-    assert "data/big needs the filter x, which is not configured" in result.reason
+    assert result.reason.startswith("data/big needs the filter x, which is not configured")
+    assert result.blame == SNAPSHOT
 
 
 def test_what_the_machine_configures_is_what_evidence_depends_on(filtered: ScratchRepo) -> None:
@@ -180,6 +181,30 @@ def test_one_that_is_not_there_undamaged_is_named(large: ScratchRepo, kept: byte
         "agent/d.bin is in Git LFS, and its content is not here "
         "(git lfs fetch --include=agent/d.bin)",
     )
+
+
+def test_a_fixture_in_lfs_is_had_like_any_file(large: ScratchRepo) -> None:
+    large.write({"fixtures/d.bin": POINTER})
+    case = case_of(given={"x.bin": {"from": "fixtures/d.bin"}})
+    agent = AGENT._replace(paths=("agent/SKILL.md",))
+    large.write({"agent/d.bin": "no pointer\n"})
+    result = run_script(large, "true", case, agent=agent)
+    assert result.verdict == ERROR
+    assert result.reason.startswith("fixtures/d.bin is in Git LFS, and its content is not here")
+    keep(large, CONTENT)
+    result = run_script(large, "sha256sum <x.bin", case, agent=agent)
+    assert (result.verdict, result.observation.stdout[:64]) == (PASS, OID)
+
+
+@pytest.mark.parametrize("fetched", [False, True])
+def test_what_a_checker_is_shown_must_be_there(large: ScratchRepo, fetched: bool) -> None:
+    large.write({"agent/d.bin": "no pointer\n", "checks/d.bin": POINTER})
+    if fetched:
+        keep(large, CONTENT)
+    argv = ["test", "-s", "{repo}/checks/d.bin"]
+    result = run_script(large, "true", case_of(expected={"command": {"argv": argv}}), agent=AGENT)
+    assert result.verdict == (PASS if fetched else ERROR)
+    assert result.reason.startswith("" if fetched else "checks/d.bin is in Git LFS")
 
 
 def test_the_machines_lfs_is_never_asked(large: ScratchRepo, tmp_path: Path) -> None:
