@@ -65,6 +65,7 @@ class ObjectReader:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._process: subprocess.Popen[bytes] | None = None
+        self._held: dict[str, bytes] = {}
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
@@ -83,10 +84,27 @@ class ObjectReader:
         name = spec if isinstance(spec, bytes) else spec.encode()
         return None if b"\n" in name else self._answers([name])[0]
 
+    def hold(self, oids: Iterable[str]) -> None:
+        """Read blobs for those who will ask for them one by one; let go of what was held before.
+
+        What can't be read is theirs to ask for, and to be told of.
+        """
+        asked = dict.fromkeys(oids)
+        kept = {oid: self._held[oid] for oid in asked if oid in self._held}
+        wanted = [oid for oid in asked if oid not in kept]
+        try:
+            for start in range(0, len(wanted), AT_ONCE):
+                names = [oid.encode() for oid in wanted[start : start + AT_ONCE]]
+                kept.update((item.oid, item.data) for item in self._answers(names) if item)
+        except UnreadableError:
+            pass
+        self._held = kept
+
     def read_many(self, oids: Iterable[str]) -> dict[str, bytes]:
         """Return id → content of the blobs named. Raises `ObjectError` where one is missing."""
-        wanted = list(dict.fromkeys(oids))
-        found: dict[str, bytes] = {}
+        asked = dict.fromkeys(oids)
+        found = {oid: self._held[oid] for oid in asked if oid in self._held}
+        wanted = [oid for oid in asked if oid not in found]
         for start in range(0, len(wanted), AT_ONCE):
             chunk = wanted[start : start + AT_ONCE]
             for oid, item in zip(chunk, self._answers([o.encode() for o in chunk]), strict=True):

@@ -14,7 +14,7 @@ from guard.ci.services import Told, short_branch
 from guard.errors import UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.ranges import SHORT, CommitInfo, own_commits, read_commit, shallow_commits
-from guard.proofs.origin import DEFAULT_BRANCHES
+from guard.proofs.origin import default_branches
 
 _ID = r"[0-9a-f]{7,64}"
 #: The commit that GitHub, and others after it, make of a pull request and what it goes into.
@@ -198,7 +198,7 @@ class _Finder:
     def _default_branches(self) -> Iterator[tuple[str, str]]:
         name = self.told.default
         named = (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else ()
-        for ref in (*named, *DEFAULT_BRANCHES):
+        for ref in (*named, *default_branches(self.repo)):
             commit = self._commit(ref)
             if commit is not None:
                 yield _shown(ref), commit

@@ -121,7 +121,10 @@ def _is_guarded(job: Job) -> bool:
     if job.tip.has_config or job.start.has_config:
         return True
     span = job.span
-    wanted = ("rev-list", "--max-count=1", span.tip, "--not", *span.not_in, "--", "guard.yaml")
+    wanted = (
+        *("rev-list", "--max-count=1", "--full-history", span.tip),
+        *("--not", *span.not_in, "--", "guard.yaml"),
+    )
     return bool(job.commits and job.tip.repo.out(*wanted).strip())
 
 

@@ -5,7 +5,7 @@ A superset, told from guard.yaml's globs alone: no tree is listed for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from guard import config as config_file
@@ -34,19 +34,25 @@ def concerns(project: Project, entries: Iterable[DiffEntry]) -> bool:
 
 
 def reached(globs: Sequence[str], entries: Iterable[DiffEntry]) -> bool:
-    """Tell whether any entry may be, hold, or lead to something that a glob matches.
+    """Tell whether any entry may be, hold, or lead to something that a glob matches."""
+    return any(map(reach_of(globs), entries))
+
+
+def reach_of(globs: Sequence[str]) -> Callable[[DiffEntry], bool]:
+    """Return a test whether an entry may be, hold, or lead to something that a glob matches.
 
     What stands where a folder of a glob's would is one: a submodule, a link.
     """
     matches, above = compile_globs(globs), folders_above(globs)
     # A lone `*` stays at the root, where it matches a submodule's own name.
     places = [bytes_of(literal_prefix(glob)) for glob in globs if glob != ROOT_FILES]
-    return any(
-        matches(entry.path)
-        or entry.path in above
-        or (_is_gitlink(entry) and any(_is_at_or_below(entry.path, place) for place in places))
-        for entry in entries
-    )
+
+    def reaches(entry: DiffEntry) -> bool:
+        if matches(entry.path) or entry.path in above:
+            return True
+        return _is_gitlink(entry) and any(_is_at_or_below(entry.path, place) for place in places)
+
+    return reaches
 
 
 def _is_gitlink(entry: DiffEntry) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.change import DIFF_OPTIONS, Change, DiffEntry, parse_raw
+from guard.config import Config
 from guard.errors import GuardError, UnreadableError, UsageError
 from guard.git import Repo
-from guard.judging.guarded import concerns
+from guard.judging.guarded import concerns, guarded_globs, reach_of
 from guard.judging.judge import (
     RANGE,
     Judgement,
@@ -32,10 +33,12 @@ from guard.project import Project
 from guard.rules import fix_needs_case, fix_needs_record
 from guard.rules.commit import JudgedCommit
 from guard.store import Store
-from guard.tree import Tree
+from guard.tree import GITLINK, Tree
 
 #: Commits whose differences are held at once.
 AT_ONCE = 500
+#: Commits whose blobs are held at once.
+READ_AHEAD = 50
 #: Projects that are held: a branch may go on from one that is some commits back.
 MOST_PROJECTS = 64
 #: Rules whose demand a later commit may meet (``fix.unit: range``).
@@ -161,6 +164,9 @@ class RangeJudge:
         self._trees = {commit.id: commit.tree for commit in commits}
         self._differences: Mapping[tuple[str, str], tuple[DiffEntry, ...]] = {}
         self._found: dict[int, Judgement] = {}
+        self._reaches: Callable[[DiffEntry], bool] | None = None
+        """What of a change the tip's guard.yaml speaks of."""
+        self._tests: dict[str, Callable[[DiffEntry], bool]] = {}
         self._lacking: dict[int, JudgedCommit] = {}
         self._bringing: dict[int, JudgedCommit] = {}
 
@@ -175,14 +181,28 @@ class RangeJudge:
             several = self.commits[start : start + AT_ONCE]
             self._differences = differences(self.repo, self._pairs(several))
             for place, commit in enumerate(several, start):
+                if place % READ_AHEAD == 0:
+                    self._read_ahead(self.commits[place : place + READ_AHEAD])
                 self._judge_at(place, commit, by_range=by_range)
+        self.repo.objects.hold(())
         for place, lacking in self._lacking.items():
             self._judge_again(place, lacking)
         return joined(self._found[place] for place in sorted(self._found))
 
+    def _read_ahead(self, commits: Iterable[CommitInfo]) -> None:
+        """Read what the next commits change of guarded files, in one go, as far as it is known."""
+        if self._reaches is None:
+            return
+        wanted: list[str] = []
+        for before, after in self._pairs(commits):
+            for entry in filter(self._reaches, self._differences.get((before, after), ())):
+                wanted += (side.oid for side in entry[1:] if side and side.mode != GITLINK)
+        self.repo.objects.hold(wanted)
+
     def _is_by_range(self) -> bool:
         tip = self.project_of(Tree(self.repo, self.commits[-1].tree))
         try:
+            self._reaches = reach_of(list(guarded_globs(tip)))
             return bool(tip.policy.fix["unit"] == "range")
         except UsageError:
             return False  # the commit that brought it says what is wrong with it
@@ -195,7 +215,7 @@ class RangeJudge:
                 self._keep(place, commit, self._judge_kind(merge))
                 if by_range:
                     self._note_lacking(place, merge)
-            elif _may_concern(change, base, new):
+            elif self._may_concern(change, base, new):
                 judged = self._judge(place, commit, change, base, new)
                 if by_range and judged is not None:
                     self._note(place, judged)
@@ -204,6 +224,18 @@ class RangeJudge:
             if self._failed is None:
                 raise
             self._failed(error)
+
+    def _may_concern(self, change: Change, base: Project, new: Project) -> bool:
+        return any(self._concerns(side, change.entries) for side in (base, new))
+
+    def _concerns(self, project: Project, entries: Sequence[DiffEntry]) -> bool:
+        """Tell as `concerns` does, with one test for each guard.yaml that can be read."""
+        config: Config | None = vars(project).get("config")
+        if not (config and config.blob) or project.plugins_with("guard_agents") is not None:
+            return concerns(project, entries)
+        if config.blob not in self._tests:
+            self._tests[config.blob] = reach_of(list(guarded_globs(project)))
+        return any(map(self._tests[config.blob], entries))
 
     def _judge(
         self, place: int, commit: CommitInfo, change: Change, base: Project, new: Project
@@ -315,10 +347,6 @@ def _cut_off(commit: str) -> UnreadableError:
         f"what came before commit {commit[:SHORT]} is missing: a shallow clone",
         "git fetch --unshallow",
     )
-
-
-def _may_concern(change: Change, base: Project, new: Project) -> bool:
-    return concerns(base, change.entries) or concerns(new, change.entries)
 
 
 def differences(

@@ -48,6 +48,7 @@ class NextTree(Tree):
         self._looked_up = {path: known[path] for path in (CONFIG, RECORDS) if path in known}
         for entry in entries:
             self._pending[entry.path] = self._looked_up[entry.path] = entry.new
+            known.setdefault(entry.path, entry.old)
         if len(self._pending) > MOST_PENDING:
             self._listed, self._pending = None, {}
 

@@ -141,7 +141,7 @@ class History:
         return self.repo.out(*call).decode().splitlines()
 
     def _fork_point(self, commit: str) -> str:
-        for name in self._default_branches():
+        for name in default_branches(self.repo):
             branch = self.repo.resolve(f"{name}^{{commit}}")
             if branch is None:
                 continue
@@ -150,13 +150,16 @@ class History:
             return "" if base == commit else base
         return ""
 
-    def _default_branches(self) -> Iterator[str]:
-        patterns = [f"refs/remotes/*/{name}" for name in BRANCHES]
-        found = self._lines("for-each-ref", "--format=%(refname)", *patterns)
-        remotes = dict.fromkeys((*REMOTES, *(name.split("/")[2] for name in found)))
-        for remote in remotes:
-            yield from (n for b in BRANCHES if (n := f"refs/remotes/{remote}/{b}") in found)
-        yield from (f"refs/heads/{name}" for name in BRANCHES[1:])
+
+def default_branches(repo: Repo) -> Iterator[str]:
+    """Yield the refs in which a default branch is looked for, the likeliest first."""
+    patterns = [f"refs/remotes/*/{name}" for name in BRANCHES]
+    listed = repo.out("for-each-ref", "--format=%(refname)", *patterns)
+    found = listed.decode("utf-8", "surrogateescape").splitlines()
+    remotes = dict.fromkeys((*REMOTES, *(name.split("/")[2] for name in found)))
+    for remote in remotes:
+        yield from (n for b in BRANCHES if (n := f"refs/remotes/{remote}/{b}") in found)
+    yield from (f"refs/heads/{name}" for name in BRANCHES[1:])
 
 
 def commit_header(repo: Repo, commit: str, name: str) -> str:

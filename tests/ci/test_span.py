@@ -250,6 +250,27 @@ def test_without_a_default_branch_the_upstream_is(place: Place) -> None:
     assert place.subjects(Told()) == ["one", "two"]
 
 
+def test_a_remote_of_another_name(place: Place) -> None:
+    place.repo.git("update-ref", "refs/remotes/forge/main", place.main)
+    place.repo.git("update-ref", "-d", "refs/remotes/origin/main")
+    assert "the merge base with forge/main" in place.find(Told()).said
+
+
+def test_zeros_of_a_repository_of_another_hash(tmp_path: Path) -> None:
+    root = tmp_path / "wide"
+    root.mkdir()
+    repo = ScratchRepo(root)
+    repo.git("init", "-q", "--object-format=sha256")
+    repo.commit("base", {"a": "1\n"})
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit("one", {"b": "1\n"})
+    with find_repo(str(root)) as opened:
+        place = object.__new__(Place)
+        place.repo, place.opened = repo, opened
+        assert place.subjects(Told(before="0" * 64, branch="topic")) == ["one"]
+        assert place.subjects(stated="0" * 64) == ["one"]
+
+
 def test_a_repository_without_a_commit(repo: ScratchRepo) -> None:
     with find_repo(str(repo.root)) as opened, pytest.raises(UsageError, match="no commit"):
         find_span(opened, "", Told())
