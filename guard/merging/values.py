@@ -35,7 +35,7 @@ def merge_values(versions: Conflict, path: tuple[str, ...], settle: Settle) -> A
     """Return the merged value: ours or theirs, a mapping of merged keys, or the conflict."""
     ours, base, theirs = versions
     if is_same(ours, theirs):
-        return ours
+        return _of_two_orders(versions)
     if is_same(base, ours):
         return theirs
     if is_same(base, theirs):
@@ -43,6 +43,17 @@ def merge_values(versions: Conflict, path: tuple[str, ...], settle: Settle) -> A
     if is_mapping(ours) and is_mapping(theirs) and path[-1:] not in [(key,) for key in WHOLE]:
         return _merge_mappings(versions, path, settle)
     return versions
+
+
+def _of_two_orders(versions: Conflict) -> Any:
+    """Return one of two equal values: with the order of keys that a side chose, whichever side."""
+    ours, base, theirs = versions
+    if isinstance(ours, Missing):
+        return ours
+    known, left, right = (json.dumps(version, default=repr) for version in (base, ours, theirs))
+    if known in (left, right):
+        return theirs if known == left else ours
+    return min((left, ours), (right, theirs), key=lambda one: one[0])[1]
 
 
 def _merge_mappings(versions: Conflict, path: tuple[str, ...], settle: Settle) -> dict[str, Any]:

@@ -116,6 +116,13 @@ def test_the_order_of_keys_is_that_of_the_side_that_chose_it() -> None:
     assert list(json.loads(merged)["regressions"]["x"]) == list(flipped)
 
 
+def test_an_order_of_keys_that_both_chose_is_one_of_theirs_whichever_side_it_is() -> None:
+    orders = [dict(sorted(record("x").items(), reverse=turned)) for turned in (True, False)]
+    ours, theirs = (text({"x": fields}) for fields in orders)
+    assert merge(b"", ours, theirs) == merge(b"", theirs, ours)
+    assert merge(ours, ours, theirs) == merge(ours, theirs, ours) == theirs
+
+
 def test_the_list_form_keeps_its_form() -> None:
     a, b, c = ({"id": name, "note": 1} for name in "abc")
     merged = merge(v1_text(b), v1_text(b, c), v1_text(a, {**b, "note": 2}))
