@@ -76,6 +76,24 @@ class Score(NamedTuple):
     reason: str = ""
 
 
+class KeptFile(NamedTuple):
+    """A file as a trial left it, kept so that its checks can be asked again."""
+
+    path: str
+    """From the workspace's root, surrogate-escaped."""
+    kind: str
+    """file, link, absent (removed, or never there), other (a pipe, a socket, unreadable)."""
+    executable: bool = False
+    size: int = 0
+    """Bytes of the whole content."""
+    sha256: str = ""
+    """Of the whole content, as the trial left it."""
+    text: str | None = None
+    """Its content, or the beginning of a large one; of a link where it leads."""
+    base64: str | None = None
+    """The same of a content that is no UTF-8 text. Neither: nothing of it is kept."""
+
+
 class TrialResult(NamedTuple):
     """One trial, graded."""
 
@@ -106,6 +124,8 @@ class TrialResult(NamedTuple):
 
     `SNAPSHOT` where no trial could start, for its files can't be had.
     """
+    files: tuple[KeptFile, ...] = ()
+    """What it changed and what its expectations name, as it left them; bounded."""
 
 
 class CaseResult(NamedTuple):

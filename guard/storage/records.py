@@ -11,7 +11,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from guard.results import CaseResult, FileChange, Observation, Score, ToolCall, TrialResult
+from guard.results import (
+    CaseResult,
+    FileChange,
+    KeptFile,
+    Observation,
+    Score,
+    ToolCall,
+    TrialResult,
+)
 
 #: Characters of one text in a trial's record, and in a receipt's.
 RECORD_TEXT: Final = 1 << 20
@@ -94,28 +102,41 @@ def trial_to_json(trial: TrialResult, limit: int = RECORD_TEXT) -> dict[str, Any
 
 def trial_from_json(fields: Mapping[str, Any]) -> TrialResult:
     """Return the trial that `trial_to_json` wrote; fields of other versions are left out."""
-    seen: Mapping[str, Any] = fields.get("observation", {})
+    return _known(TrialResult, fields)._replace(
+        observation=observation_from_json(fields.get("observation", {})),
+        scores=tuple(_known(Score, item) for item in fields.get("scores", ())),
+        orphan_pids=tuple(fields.get("orphan_pids", ())),
+        failing=tuple(fields.get("failing", ())),
+        excused=tuple(fields.get("excused", ())),
+        files=tuple(_known(KeptFile, item) for item in fields.get("files", ())),
+    )
+
+
+def observation_from_json(seen: Mapping[str, Any]) -> Observation:
+    """Return the observation that `trial_to_json` wrote."""
     calls = seen.get("tool_calls")
     denials = seen.get("permission_denials")
-    observation = _known(Observation, seen)._replace(
+    return _known(Observation, seen)._replace(
         changes=tuple(_known(FileChange, item) for item in seen.get("changes", ())),
         tool_calls=None if calls is None else tuple(_known(ToolCall, item) for item in calls),
         permission_denials=None if denials is None else tuple(denials),
         response_ids=tuple(seen.get("response_ids", ())),
         argv=tuple(seen.get("argv", ())),
     )
-    return _known(TrialResult, fields)._replace(
-        observation=observation,
-        scores=tuple(_known(Score, item) for item in fields.get("scores", ())),
-        orphan_pids=tuple(fields.get("orphan_pids", ())),
-        failing=tuple(fields.get("failing", ())),
-        excused=tuple(fields.get("excused", ())),
-    )
 
 
 def evidence_of(result: CaseResult) -> dict[str, Any]:
-    """Return what a receipt keeps of a case: its trials, with their texts cut short."""
-    return {"trials": [trial_to_json(trial, RECEIPT_TEXT) for trial in result.trials]}
+    """Return what a receipt keeps of a case: its trials, with their texts cut short.
+
+    Files are kept of the first trial of each verdict: one is put through the checks again.
+    """
+    seen: set[str] = set()
+    kept: list[dict[str, Any]] = []
+    for trial in result.trials:
+        shown = trial._replace(files=()) if trial.verdict in seen else trial
+        seen.add(trial.verdict)
+        kept.append(trial_to_json(shown, RECEIPT_TEXT))
+    return {"trials": kept}
 
 
 def trials_of(receipt: Receipt) -> tuple[TrialResult, ...]:

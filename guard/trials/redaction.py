@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from guard.results import Observation, Score, ToolCall, TrialResult
+from guard.git import bytes_of
+from guard.results import KeptFile, Observation, Score, ToolCall, TrialResult
 
 #: A shorter value is no secret, and redacting it would garble every text.
 LEAST_CHARACTERS = 4
@@ -49,10 +51,25 @@ class Redactor:
             reason=self.text(result.reason),
             diff=self.text(result.diff),
             scores=tuple(Score(s.key, s.value, self.text(s.reason)) for s in result.scores),
-            observation=self._observation(result.observation),
+            observation=self.observation(result.observation),
+            files=tuple(map(self.file, result.files)),
         )
 
-    def _observation(self, seen: Observation) -> Observation:
+    def file(self, kept: KeptFile) -> KeptFile:
+        """Return a kept file without secrets."""
+        if kept.base64 is not None:
+            content = self._bytes(base64.b64decode(kept.base64))
+            kept = kept._replace(base64=base64.b64encode(content).decode())
+        text = None if kept.text is None else self.text(kept.text)
+        return kept._replace(path=self.text(kept.path), text=text)
+
+    def _bytes(self, content: bytes) -> bytes:
+        for value, replacement in self._found:
+            content = content.replace(bytes_of(value), replacement.encode())
+        return content
+
+    def observation(self, seen: Observation) -> Observation:
+        """Return an observation without secrets."""
         calls, denials = seen.tool_calls, seen.permission_denials
         return seen._replace(
             changes=tuple(each._replace(path=self.text(each.path)) for each in seen.changes),

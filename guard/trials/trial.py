@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from guard import model
 from guard.errors import UnreadableError, UsageError
 from guard.model import Case
+from guard.plugin.api import Evaluator
 from guard.process import CheckerPlace, checkers_run_in
 from guard.references import named_in_repo
-from guard.results import SNAPSHOT, Observation, Score, TrialResult
+from guard.results import SNAPSHOT, KeptFile, Observation, Score, TrialResult
 from guard.trials import stopping
 from guard.trials.attempt import Attempt, Outcome
 from guard.trials.changes import Changes
@@ -26,6 +27,7 @@ from guard.trials.children import DirectStarter
 from guard.trials.environment import TAG, trial_environment
 from guard.trials.filters import BY_FILTER
 from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
+from guard.trials.kept import Left, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.trials.stage import Slot, Stage, told
@@ -49,6 +51,15 @@ def check_folder(stage: Stage, case: Case, folder: str) -> TrialResult:
         return _OneTrial(stage, case, 1, slot).check(folder)
 
 
+def regrade(stage: Stage, case: Case, left: Left) -> Grade:
+    """Grade what a trial left behind by today's checks, in a workspace laid anew.
+
+    No target is run, and no model is asked. Raises `KeptError` for files that can't be laid.
+    """
+    with stage.slot() as slot:
+        return _OneTrial(stage, case, 1, slot).regrade(left)
+
+
 class _OneTrial:
     """The state of one trial; used once."""
 
@@ -62,6 +73,7 @@ class _OneTrial:
         self.expected = {**stage.agent.always, **case.expected}
         self.env: Mapping[str, str] = {}
         self.isolation = ""
+        self.files: tuple[KeptFile, ...] = ()
 
     def run(self) -> TrialResult:
         if self.stage.missing:
@@ -87,6 +99,20 @@ class _OneTrial:
             outcome = Outcome(Observation())
             after = workspace.scan(0)
             return self._stale(workspace) or self._graded(workspace, outcome, after, ())
+        finally:
+            workspace.remove()
+
+    def regrade(self, left: Left) -> Grade:
+        if lacking := self.stage.lacking(self.case):
+            return _unreadable(lacking)
+        self.expected = {k: v for k, v in self.expected.items() if k not in left.leave_out}
+        workspace = self._lay()
+        try:
+            if broken := self.stage.stale(self.case, workspace):
+                return Grade(model.STALE, f"stale, needs review: {broken}")
+            lay_kept(left.files, workspace.path)
+            judges = [e for e in self.stage.evaluators if not e.judge]
+            return self._asked(workspace, left.observation, judges, left.own)
         finally:
             workspace.remove()
 
@@ -145,8 +171,11 @@ class _OneTrial:
     ) -> TrialResult:
         changes = workspace.changes(after)
         observation = outcome.observation._replace(changes=changes.files)
-        verdict = self._early(outcome, observation) or self._evaluated(
-            workspace, observation, orphans
+        # Before the evaluators: a checker may write into the workspace.
+        paths = [change.path for change in changes.files]
+        self.files = keep_files(workspace.path, after, paths, named_files(self.expected))
+        verdict = self._early(outcome, observation) or self._asked(
+            workspace, observation, self.stage.evaluators, _orphan_scores(orphans)
         )
         return self._result(verdict, workspace, observation, after, changes, orphans)
 
@@ -181,17 +210,21 @@ class _OneTrial:
             return said + _last_line(observation)
         return ""
 
-    def _evaluated(
-        self, workspace: Workspace, observation: Observation, orphans: tuple[int, ...]
+    def _asked(
+        self,
+        workspace: Workspace,
+        observation: Observation,
+        evaluators: Sequence[Evaluator],
+        own: Sequence[Score],
     ) -> Grade:
+        """Ask the evaluators."""
         try:
             repo = self._lay_checker_repo(workspace)
         except UnreadableError as error:
             return _unreadable(told(error))
         seen = observation._replace(workspace=workspace.path, repo=repo)
-        own = _orphan_scores(orphans)
         with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
-            return grade(self.case, self.expected, seen, self.stage.evaluators, own)
+            return grade(self.case, self.expected, seen, evaluators, own)
 
     def _lay_checker_repo(self, workspace: Workspace) -> str:
         """Lay ``{repo}`` for checkers, where one may ask for it."""
@@ -235,6 +268,7 @@ class _OneTrial:
             failing=verdict.failing,
             excused=verdict.excused,
             blame=verdict.blame,
+            files=self.files,
         )
         return self.stage.redactor.result(result)
 
