@@ -83,6 +83,11 @@ def write_file(path: str, text: str) -> None:
     if path == "-":
         _write_to_stdout(data)
         return
+    write_bytes(path, data)
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a file that is whole or not there."""
     path = os.path.realpath(path)
     temporary = path if _is_special(path) else f"{path}.{os.getpid()}.tmp"
     try:

@@ -29,7 +29,7 @@ SCHEMA = "guard.regressions.v1"
 FORMAT = "regressions-1"
 KINDS = ("parent", "revision", "patch", "command")
 #: What a later version of guard adds; refused by name, so that nothing pretends.
-KINDS_TO_COME = ("patch", "command")
+KINDS_TO_COME = ("command",)
 
 _SIDE: dict[str, Check] = {"passed": integer(0), "trials": integer(0)}
 _PROOF: dict[str, Check] = {
@@ -116,11 +116,21 @@ class Record(NamedTuple):
         """Whether it is kept for the record only."""
         return self.status == "retired"
 
+    @property
+    def observation_paths(self) -> Mapping[str, str]:
+        """Side (rejected, accepted) → the file that its observation is kept in."""
+        return self.observations or observation_paths(self.id)
+
     def named_files(self) -> tuple[str, ...]:
         """Return every path of the repository that this record names."""
         kept = self.observations or {"folder": f"regressions/{self.id}"}
         named = (self.case_path, self.before.get("path"), self.before.get("capsule"))
         return tuple(path for path in (*named, *kept.values()) if path)
+
+
+def observation_paths(record: str) -> dict[str, str]:
+    """Return where a record's observations are kept unless it says otherwise."""
+    return {side: f"regressions/{record}/{side}.json" for side in ("rejected", "accepted")}
 
 
 def parse_regressions(content: bytes) -> dict[str, Record]:
@@ -187,7 +197,8 @@ def _check_record(record: Mapping[str, Any], path: tuple[str, ...]) -> None:
         raise Invalid("a retired record says why: {reason, date, by}", (*path, "retirement"))
     if record["before"]["kind"] in KINDS_TO_COME:
         kind = record["before"]["kind"]
-        raise Invalid(f"kind {kind} is not there yet; use parent or revision", (*path, "before"))
+        said = f"kind {kind} is not there yet; use parent, revision or patch"
+        raise Invalid(said, (*path, "before"))
     if record["before"].get("capsule"):
         raise Invalid("capsules are not there yet", (*path, "before", "capsule"))
 

@@ -80,7 +80,8 @@ class Attempt:
         pinned = self.prover.states.pinned(self.record)
         if pinned.tree is None:
             return
-        half = self.prover.half(self.case, pinned.tree, BEFORE, self.record.fails_on)
+        filed = pinned.filed or pinned.tree
+        half = self.prover.half(self.case, filed, BEFORE, self.record.fails_on)
         self.kept_key = kept_key(half.key)
         kept = None if self.prover.fresh else self.prover.project.store.find_red(self.kept_key)
         if kept is not None:

@@ -8,26 +8,27 @@ the agent's own paths and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guard.change import DiffEntry, diff_trees
 from guard.errors import UnreadableError
-from guard.git import text_of
+from guard.git import bytes_of, text_of
 from guard.globs import Matcher
 from guard.project import Project
 from guard.proofs.origin import History, Origin, commit_header
 from guard.proofs.past_agent import PastAgent, agent_in, find_lacking, record_agent, relocated
+from guard.proofs.patches import PatchError, apply_patch, touched_by
 from guard.proofs.scratch import Scratch
 from guard.regressions import Record
-from guard.tree import Tree
+from guard.tree import Entry, Tree
 
 
 class Rung(NamedTuple):
     """One way to rebuild the broken state."""
 
     state: str
-    """live, pinned, branch or revision."""
+    """live, pinned, branch, revision or patch."""
     tree: Tree | None = None
     """None where it can't be rebuilt."""
     reason: str = ""
@@ -37,6 +38,8 @@ class Rung(NamedTuple):
     origin: Origin | None = None
     touched: bool = True
     """Whether the origin changed the agent at all."""
+    filed: Tree | None = None
+    """What its kept evidence is filed under, where that isn't the tree itself."""
 
 
 class EditedTree(Tree):
@@ -67,17 +70,20 @@ class BrokenStates:
         self._trees = {project.tree.oid: project.tree}
         self._diffs: dict[tuple[str, str], tuple[DiffEntry, ...]] = {}
         self._laid: dict[tuple[str, str, str], Rung] = {}
+        self._patched: dict[str, Rung] = {}
         self._agents: dict[str, PastAgent] = {}
+        self.offered: dict[str, bytes] = {}
+        """Path → content of files that a record names and that aren't written yet."""
 
     def rungs(self, record: Record) -> Iterator[Rung]:
         """Yield the rungs, each built when it is asked for.
 
         Raises `UnreadableError` where history is missing.
         """
-        if record.before["kind"] == "revision":
-            yield self.revision(record, str(record.before["rev"]))
-        else:
+        if record.before["kind"] == "parent":
             yield from self._parent(record)
+        else:
+            yield self.pinned(record)
 
     def pinned(self, record: Record) -> Rung:
         """Return today's tree with all own paths as they were: the same whatever was edited since.
@@ -86,6 +92,8 @@ class BrokenStates:
         """
         if record.before["kind"] == "revision":
             return self.revision(record, str(record.before["rev"]))
+        if record.before["kind"] == "patch":
+            return self.patched(record)
         _, origin, _ = self._origin(record)
         return self._pinned("pinned", record, self._tree_of(origin.parent), origin)
 
@@ -98,6 +106,49 @@ class BrokenStates:
                 f"git fetch origin {rev}",
             )
         return self._pinned("revision", record, self._tree(oid), None)
+
+    def patched(self, record: Record) -> Rung:
+        """Return today's tree with the record's patch applied."""
+        if record.id not in self._patched:
+            self._patched[record.id] = self._patch_applied(record, str(record.before["path"]))
+        return self._patched[record.id]
+
+    def _patch_applied(self, record: Record, path: str) -> Rung:
+        patch = self._named_file(path)
+        if patch is None:
+            return Rung("patch", reason=f"its patch {path} is not there")
+        now = self._now(record)
+        own = now.own_entries()
+        try:
+            broken = apply_patch(self.scratch, own, patch)
+        except PatchError as error:
+            said = self._outside(touched_by(self.scratch, patch), now) or str(error)
+            return Rung("patch", reason=f"{path} doesn't apply to today's tree: {said}")
+        edits = _differing(own, broken)
+        if not edits:
+            return Rung("patch", reason=f"{path} changes nothing of today's tree", same=True)
+        tree = self.scratch.edit_tree(now.tree.oid, edits)
+        filed = self._filed_under(now, self.scratch.write_blob(patch))
+        return self._checked("patch", record, tree)._replace(filed=filed)
+
+    def _named_file(self, path: str) -> bytes | None:
+        """Return a file that a record names, as the tree under test has it."""
+        entry = self.project.tree.get(bytes_of(path))
+        if path in self.offered or entry is None or not entry.mode.startswith("100"):
+            return self.offered.get(path)
+        return self.project.tree.read(path)
+
+    def _outside(self, touched: Sequence[bytes], now: PastAgent) -> str:
+        """Say which of the paths that a patch touches isn't the agent's own."""
+        outside = [path for path in touched if not now.owns(path) and now.tree.get(path)]
+        return f"it would change {text_of(outside[0])}, which is not its own" if outside else ""
+
+    def _filed_under(self, now: PastAgent, broken: str) -> Tree:
+        """Return a tree that stays the same when the agent is edited: what breaks it, no more."""
+        own = sorted(now.own_entries())
+        edits: dict[bytes, Entry | None] = dict.fromkeys(own)
+        edits[own[0] if own else b"broken"] = Entry("100644", broken)
+        return self._tree(self.scratch.edit_tree(now.tree.oid, edits))
 
     # Kind parent -----------------------------------------------------------------------
 
@@ -193,12 +244,7 @@ class BrokenStates:
     def _laid_over(self, then: PastAgent, now: PastAgent) -> str:
         """Return today's tree with what the agent owned then in place of what it owns now."""
         today, placed = now.own_entries(), relocated(self.scratch, then, now)
-        edits = {
-            path: placed.get(path)
-            for path in (*today, *placed)
-            if placed.get(path) != today.get(path)
-        }
-        return self.scratch.edit_tree(self.project.tree.oid, edits)
+        return self.scratch.edit_tree(self.project.tree.oid, _differing(today, placed))
 
     def _checked(self, state: str, record: Record, oid: str) -> Rung:
         """Void a rung that reaches outside the agent, or in which there is no agent."""
@@ -248,3 +294,11 @@ class BrokenStates:
         if key not in self._past:
             self._past[key] = agent_in(self.project, tree, names)
         return self._past[key]
+
+
+def _differing(
+    today: Mapping[bytes, Entry], then: Mapping[bytes, Entry]
+) -> dict[bytes, Entry | None]:
+    """Return what makes the one of the other; None where a path goes."""
+    paths = dict.fromkeys((*today, *then))
+    return {path: then.get(path) for path in paths if then.get(path) != today.get(path)}

@@ -6,6 +6,7 @@ the working tree and in HEAD, and by the red side that is kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from guard import model
@@ -13,6 +14,7 @@ from guard.errors import ExitCode, UsageError
 from guard.model import Case
 from guard.project import Project
 from guard.proof import Prover
+from guard.proofs.as_patch import as_patch
 from guard.proofs.evidence import BEFORE, Half, kept_key
 from guard.proofs.origin import Origin
 from guard.proofs.sides import OPEN, common_keys
@@ -38,6 +40,8 @@ class Proved(NamedTuple):
     """Whether the case fails on the skill as it is: the fix is still to be made."""
     kept: bool = False
     """Whether the store holds that red side, for the second call."""
+    files: Mapping[str, bytes] = {}
+    """What goes beside the record into the repository."""
 
     @property
     def exit_code(self) -> int:
@@ -56,15 +60,22 @@ def prove_case(prover: Prover, case: Case, before: str | None = None) -> Proved:
         return Proved(prover.prove([record])[0], record)
     if before is not None:
         return _from_revision(prover, record, stable_name(prover.project, before))
+    if record.before["kind"] != "parent" and not _is_committed(prover, record):
+        # Its author says how its broken state is rebuilt: no history knows of it.
+        return _proved(prover, record)
     head = prover.histories[0].tip
     if prover.states.changes_agent(record, Origin("", head)):
         return _after_edit(prover, record)
-    if any(history.holds(record.id, record.reopened) for history in prover.histories):
+    if _is_committed(prover, record):
         return _again(prover, case, record)
     fixed_in = _committed_since(prover, case)
     if fixed_in:
         return _from_revision(prover, record, fixed_in)
     return _red(prover, case, record)
+
+
+def _is_committed(prover: Prover, record: Record) -> bool:
+    return any(history.holds(record.id, record.reopened) for history in prover.histories)
 
 
 def record_of(project: Project, case: Case) -> Record:
@@ -91,7 +102,7 @@ def stable_name(project: Project, rev: str) -> str:
 
 
 def _from_revision(prover: Prover, record: Record, rev: str) -> Proved:
-    return _proved(prover, record._replace(before={"kind": "revision", "rev": rev}))
+    return _proved(prover, as_patch(prover.states, record, rev))
 
 
 def _after_edit(prover: Prover, record: Record) -> Proved:
@@ -128,7 +139,10 @@ def _proved(prover: Prover, record: Record) -> Proved:
             proof = proof._replace(verdict=model.INCONCLUSIVE, reason=reason)
         record = record._replace(fails_on=keys)
         proof = proof._replace(reason=f"fails without the fix ({', '.join(keys)}), passes with it")
-    return Proved(proof, record)
+    offered = prover.states.offered
+    return Proved(
+        proof, record, files={n: offered[n] for n in record.named_files() if n in offered}
+    )
 
 
 def _committed_since(prover: Prover, case: Case) -> str:

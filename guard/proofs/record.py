@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from guard.model import Case
-from guard.output import write_file
+from guard.output import write_bytes, write_file
 from guard.proofs.prove import Proved
 from guard.regressions import EMPTY, FILE, Record, validate, write_regressions
 from guard.results import ProofResult
@@ -31,13 +31,28 @@ def write_record(root: str, proved: Proved, case: Case) -> None:
     The trials may have taken minutes: the file is read again, so that no edit is lost.
     """
     path = os.path.join(root, FILE)
-    document = dict(EMPTY)
-    if os.path.exists(path):
-        with open(path, "rb") as file:
-            document = validate(file.read())
+    document = read_document(root)
     known = document["regressions"].get(proved.record.id, {})
     records = {**document["regressions"], proved.record.id: fields_of(proved, case, known)}
+    write_beside(root, proved.files)
     write_file(path, write_regressions({**document, "regressions": records}).decode())
+
+
+def read_document(root: str) -> Mapping[str, Any]:
+    """Return regressions.json as it is on disk, validated; an empty one where there is none."""
+    path = os.path.join(root, FILE)
+    if not os.path.exists(path):
+        return EMPTY
+    with open(path, "rb") as file:
+        return validate(file.read())
+
+
+def write_beside(root: str, files: Mapping[str, bytes]) -> None:
+    """Write what records name, each file whole or not at all, before they name it."""
+    for name, content in files.items():
+        path = os.path.join(root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_bytes(path, content)
 
 
 def fields_of(proved: Proved, case: Case, known: Mapping[str, Any]) -> dict[str, Any]:

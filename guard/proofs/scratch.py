@@ -50,6 +50,11 @@ class Scratch(OwnGit):
         folder.update((name, entry) for name, entry in here.items() if entry is not None)
         return self._tree_of(folder)
 
+    def write_blob(self, content: bytes) -> str:
+        """Return the id of a file's content, written as it is."""
+        call = ("hash-object", "-w", "--no-filters", "--stdin")
+        return self.run(*call, input=content).out.decode().strip()
+
     def _tree_of(self, folder: Mapping[bytes, Entry]) -> str:
         kinds = {FOLDER: "tree", GITLINK: "commit"}
         lines = [

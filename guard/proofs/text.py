@@ -99,7 +99,7 @@ def _proven(proved: Proved, case: Case, engine: Engine, *, recorded: bool) -> li
     if not recorded:
         return [*lines, "nothing is recorded (--no-record)"]
     lines.append(f"recorded in {FILE}{_note(proved)}.{_owed(case, engine)}")
-    return lines + _next(case, engine.project)
+    return lines + _next(proved, case, engine.project)
 
 
 def _sides(proof: ProofResult) -> str:
@@ -120,6 +120,8 @@ def _side(side: Side | None, result: CaseResult | None) -> str:
 
 
 def _note(proved: Proved) -> str:
+    if proved.files:
+        return f", its state before in {', '.join(map(printable, proved.files))}"
     if proved.record.before["kind"] != "revision":
         return ""
     return f" with its state before at {proved.record.before['rev']}; a tag keeps that commit"
@@ -134,24 +136,26 @@ def _owed(case: Case, engine: Engine) -> str:
     return f" Owed: {count(len(owed), 'other case')} {use} this skill: guard run --owed"
 
 
-def _next(case: Case, project: Project) -> list[str]:
+def _next(proved: Proved, case: Case, project: Project) -> list[str]:
     own = _changed_own(case, project)
-    if not own and _is_committed(case, project):
+    if not own and _is_committed(proved, case, project):
         return []
     subject = f"fix({case.agent}): {case.id}" if own else f"test({case.agent}): keep {case.id}"
-    paths = dict.fromkeys([*own, case.path, FILE])
+    paths = dict.fromkeys([*own, case.path, FILE, *proved.files])
     return [
         f"next: git add {' '.join(path_from_here(project.repo.root, path) for path in paths)}",
         f"      git commit -m {_quoted(subject)}",
     ]
 
 
-def _is_committed(case: Case, project: Project) -> bool:
+def _is_committed(proved: Proved, case: Case, project: Project) -> bool:
     """Tell whether the case and the record, as they are on disk now, are HEAD's."""
     head, path = head_tree(project.repo), bytes_of(case.path)
+    written = {**proved.files}
     with open(os.path.join(project.repo.root, FILE), "rb") as file:
-        written = file.read()
-    return project.tree.get(path) == head.get(path) and written == head.read(FILE)
+        written[FILE] = file.read()
+    same = all(head.read(name) == content for name, content in written.items())
+    return project.tree.get(path) == head.get(path) and same
 
 
 def _quoted(text: str) -> str:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from guard.evaluators import is_built_in, score_keys
+from guard.git import bytes_of
 from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Agent, Case, Violation
 from guard.project import Project
 from guard.regressions import FILE, Record
@@ -75,8 +76,19 @@ def _what_is_wrong(project: Project, record: Record) -> str | None:
         return f"{record.case} is a case of agent {case.agent}, not of {record.agent}"
     if not record.fails_on:
         return "its fails_on is empty, so nothing says what must fail"
+    lacking = _lacking_file(project, record)
+    if lacking:
+        return lacking
     key = next((key for key in record.fails_on if not may_write(key, case, agent)), None)
     return f"its case never writes {key}, which stands in fails_on" if key else None
+
+
+def _lacking_file(project: Project, record: Record) -> str | None:
+    path = record.before.get("path")
+    entry = project.tree.get(bytes_of(path)) if path else None
+    if path and (entry is None or not entry.mode.startswith("100")):
+        return f"its patch {path} is not there"
+    return None
 
 
 def may_write(key: str, case: Case, agent: Agent) -> bool:

@@ -166,22 +166,44 @@ def test_a_case_that_passes_without_the_edit(started: ScratchRepo) -> None:
     assert "VACUOUS" in outcome.out
 
 
+PATCHED = {"kind": "patch", "path": "regressions/taxi/before.patch"}
+
+
 def test_a_fix_committed_earlier(started: ScratchRepo) -> None:
     before = started.git("rev-parse", "HEAD").strip()
     started.commit("fix: taxi", {SKILL_PATH: FIXED})
     started.commit("later", {SKILL_PATH: FIXED + "\nBe kind.\n"})
     outcome = guard(started, "prove", "taxi", "--before", "HEAD~2")
     assert outcome.code == 0, outcome
-    assert record_of(started)["before"] == {"kind": "revision", "rev": before}
+    assert record_of(started)["before"] == PATCHED
+    assert f"git add {CASE_PATH} {RECORDS} regressions/taxi/before.patch" in outcome.out
+    patch = (started.root / "regressions/taxi/before.patch").read_text()
+    assert patch.startswith(f"Breaks agent clerk again as it was at {before}")
     started.commit("keep it")
-    assert "taxi PROVEN (revision)" in guard(started, "verify").out
+    assert "taxi PROVEN (patch)" in guard(started, "verify").out
+    assert guard(started, "prove", "taxi").code == 0
+    assert record_of(started)["before"] == PATCHED
+
+
+def test_a_patch_outlives_the_history_it_was_made_from(started: ScratchRepo) -> None:
+    started.commit("fix: taxi", {SKILL_PATH: FIXED})
+    assert guard(started, "prove", "taxi", "--before", "HEAD~1").code == 0
+    tree = started.commit("keep it") and started.git("write-tree").strip()
+    alone = started.git("commit-tree", tree, "-m", "squashed").strip()
+    started.git("reset", "-q", "--hard", alone)
+    started.git("reflog", "expire", "--expire=now", "--all")
+    started.git("gc", "-q", "--prune=now")
+    verified = guard(started, "verify", "--live")
+    assert verified.code == 0, verified
+    assert "taxi PROVEN (patch)" in verified.out
 
 
 def test_a_tag_keeps_its_name(started: ScratchRepo) -> None:
     started.git("tag", "v1")
     started.commit("fix: taxi", {SKILL_PATH: FIXED})
     assert guard(started, "prove", "taxi", "--before", "v1").code == 0
-    assert record_of(started)["before"] == {"kind": "revision", "rev": "v1"}
+    assert record_of(started)["before"] == PATCHED
+    assert "as it was at v1" in (started.root / PATCHED["path"]).read_text()
 
 
 def test_a_revision_that_is_as_good_as_today_is_degenerate(started: ScratchRepo) -> None:
@@ -198,7 +220,25 @@ def test_a_fix_that_was_committed_between_red_and_green(started: ScratchRepo) ->
     started.write({SKILL_PATH: FIXED})
     started.git("commit", "-q", "-m", "fix: taxi", "--", SKILL_PATH)
     assert guard(started, "prove", "taxi").code == 0
-    assert record_of(started)["before"] == {"kind": "revision", "rev": head}
+    assert record_of(started)["before"] == PATCHED
+    assert head in (started.root / PATCHED["path"]).read_text()
+
+
+def test_a_bug_that_was_never_committed(started: ScratchRepo) -> None:
+    """A record written by hand with a patch is proven by it, whatever history says."""
+    started.git("rm", "-q", "--cached", SKILL_PATH)
+    started.write({SKILL_PATH: FIXED})
+    started.git("add", SKILL_PATH)
+    started.git("commit", "-q", "--amend", "-m", "start")
+    started.write({SKILL_PATH: BROKEN})
+    patch = started.git("diff")
+    started.write({SKILL_PATH: FIXED, "bugs/taxi.patch": patch})
+    before = {"kind": "patch", "path": "bugs/taxi.patch"}
+    started.write({RECORDS: regressions(taxi=record(before=before))})
+    outcome = guard(started, "prove", "taxi")
+    assert outcome.code == 0, outcome
+    assert record_of(started)["before"] == before
+    assert record_of(started)["proof"]["before"] == {"passed": 0, "trials": 2}
 
 
 def test_after_names_the_fixed_state(started: ScratchRepo) -> None:

@@ -20,6 +20,7 @@ OVER = {"reason": "the client is gone", "date": "2031-01-01"}
         (record(fails_on=[]), "its fails_on is empty, so nothing says what must fail"),
         (record(fails_on=["exit_code"]), "its case never writes exit_code"),
         (record(fails_on=["no_changes", "made_up"]), "its case never writes made_up"),
+        (record(before={"kind": "patch", "path": "a.patch"}), "its patch a.patch is not there"),
     ],
 )
 def test_a_record_that_guards_nothing(retained: Bench, wrong: dict[str, Any], said: str) -> None:
@@ -28,6 +29,11 @@ def test_a_record_that_guards_nothing(retained: Bench, wrong: dict[str, Any], sa
     assert said in violation.message
     assert violation.paths == (RECORDS,)
     assert invalid_records(retained.project()) == [violation]
+
+
+def test_a_patch_that_is_there_is_no_violation(retained: Bench) -> None:
+    kept = records(eur_taxi=record(before={"kind": "patch", "path": "a.patch"}))
+    assert retained.rules({RECORDS: kept, "a.patch": "x\n"}, "chore: x") == []
 
 
 @pytest.mark.parametrize("key", ["no_changes", "reply_contains", "timeout", "orphans"])
