@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conftest import ScratchRepo
+from tests.scratch_repo import ScratchRepo
 
 #: Guard's own memory, and what git itself writes while it makes a commit.
 IGNORED = ("guard", "COMMIT_EDITMSG", "MERGE_MSG", "logs", "objects", "ORIG_HEAD")
@@ -16,17 +16,18 @@ IGNORED = ("guard", "COMMIT_EDITMSG", "MERGE_MSG", "logs", "objects", "ORIG_HEAD
 
 def snapshot_state(repo: ScratchRepo) -> dict[str, str]:
     """Return all of a repository that belongs to its user, as name → text or digest."""
+    index, head, config, folder = _git_paths(repo, "index", "HEAD", "config", ".")
     return {
-        "index": _digest(_git_path(repo, "index")),
-        "HEAD": _git_path(repo, "HEAD").read_text(),
+        "index": _digest(index),
+        "HEAD": head.read_text(),
         "refs": repo.git("for-each-ref"),
-        "config": _digest(_git_path(repo, "config")),
+        "config": _digest(config),
         "worktrees": repo.git("worktree", "list", "--porcelain"),
         "stashes": repo.git("stash", "list"),
         "objects": repo.git("count-objects", "--verbose"),
         "fsck": repo.git("fsck", "--strict", check=False),
         "files": "\n".join(_files(repo.root)),
-        "git directory": "\n".join(_names(_git_path(repo, "."))),
+        "git directory": "\n".join(_names(folder)),
     }
 
 
@@ -40,9 +41,10 @@ def unchanged(repo: ScratchRepo) -> Generator[None]:
     assert not changed
 
 
-def _git_path(repo: ScratchRepo, name: str) -> Path:
-    found = repo.git("rev-parse", "--path-format=absolute", "--git-path", name)
-    return Path(found.removesuffix("\n"))
+def _git_paths(repo: ScratchRepo, *names: str) -> list[Path]:
+    asked = [word for name in names for word in ("--git-path", name)]
+    found = repo.git("rev-parse", "--path-format=absolute", *asked)
+    return [Path(path) for path in found.removesuffix("\n").split("\n")]
 
 
 def _digest(path: Path) -> str:

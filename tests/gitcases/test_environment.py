@@ -52,21 +52,14 @@ def main_worktree(watched: Installed, folder: Path) -> Place:
     return watched.root, ("git",)
 
 
-def subfolder(watched: Installed, folder: Path) -> Place:
-    return watched.root / "skills", ("git",)
-
-
-def linked_worktree(watched: Installed, folder: Path) -> Place:
-    watched.git("worktree", "add", "-q", str(folder / "linked"))
-    return folder / "linked", ("git",)
-
-
 def linked_subfolder(watched: Installed, folder: Path) -> Place:
-    return linked_worktree(watched, folder)[0] / "skills", ("git",)
+    watched.git("worktree", "add", "-q", str(folder / "linked"))
+    return folder / "linked" / "skills", ("git",)
 
 
 def from_elsewhere(watched: Installed, folder: Path) -> Place:
-    return folder, ("git", "-C", str(watched.root / "evals"))
+    ceiling = f"GIT_CEILING_DIRECTORIES={folder}"
+    return folder, ("env", ceiling, "git", "-C", str(watched.root / "evals"))
 
 
 def through_a_link(watched: Installed, folder: Path) -> Place:
@@ -104,19 +97,15 @@ def own_index(watched: Installed, folder: Path) -> Place:
     return watched.root, ("env", "GIT_INDEX_FILE=../index", "git")
 
 
-def ceiling(watched: Installed, folder: Path) -> Place:
-    return watched.root, ("env", f"GIT_CEILING_DIRECTORIES={watched.root}:{folder}", "git")
-
-
 PLACES: Sequence[Callable[[Installed, Path], Place]] = (
-    *(main_worktree, subfolder, linked_worktree, linked_subfolder, from_elsewhere),
-    *(through_a_link, submodule, bare_with_worktree, separate_git_dir, own_index, ceiling),
+    *(main_worktree, linked_subfolder, from_elsewhere, through_a_link, submodule),
+    *(bare_with_worktree, separate_git_dir, own_index),
 )
 
 
 WAYS: Sequence[tuple[Callable[[Installed, Path], Place], str]] = (
     *((make, "staged") for make in PLACES),
-    *((make, way) for make in (main_worktree, linked_subfolder) for way in ("-a", "paths")),
+    *((main_worktree, way) for way in ("-a", "paths")),
 )
 
 
@@ -160,9 +149,7 @@ def dotfiles(watched: Installed, tmp_path: Path) -> ScratchRepo:
     ("folder", "words", "env"),
     [
         (".", ("--git-dir=../dot.git", "--work-tree=."), {}),
-        ("skills", ("--git-dir=../../dot.git", "--work-tree=.."), {}),
         (".", (), {"GIT_DIR": "../dot.git", "GIT_WORK_TREE": "."}),
-        ("..", ("-C", "home", "--git-dir=../dot.git", "--work-tree=."), {}),
         ("evals", ("--git-dir=../../dot.git", "-c", "core.worktree=../home"), {}),
     ],
 )
@@ -272,12 +259,11 @@ def bare_environment(**more: str) -> tuple[str, ...]:
     return ("env", "-i", *(f"{name}={value}" for name, value in {**kept, **more}.items()))
 
 
-@pytest.mark.parametrize("path", ["/usr/bin:/bin", "/nowhere"])
-def test_009_client_without_path_terminal_and_locale(watched: Installed, path: str) -> None:
+def test_009_client_without_path_terminal_and_locale(watched: Installed) -> None:
     """A GUI starts git with a tiny PATH and nothing else: the shim knows its interpreter."""
     git = shutil.which("git")
     assert git is not None
-    call = (*bare_environment(PATH=path), git, "commit", "-q", "-F", "-")
+    call = (*bare_environment(PATH="/nowhere"), git, "commit", "-q", "-F", "-")
     watched.stage({TALK: BETTER_TALK})
     refused = watched.run(*call, input="fix: mean it")
     assert refused.returncode == 1, refused.stderr
@@ -286,7 +272,7 @@ def test_009_client_without_path_terminal_and_locale(watched: Installed, path: s
     assert watched.run(*call, input="docs: mean it").returncode == 0
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
 def test_009_closed_standard_streams(watched: Installed, closed: str) -> None:
     """Started without standard streams: the verdict is the same, no file takes their place."""
     commit = f'git commit -q -m "$1" {closed}'
@@ -295,20 +281,21 @@ def test_009_closed_standard_streams(watched: Installed, closed: str) -> None:
     assert watched.run("sh", "-c", commit, "-", "docs: mean it").returncode == 0
 
 
-@pytest.mark.parametrize("stage", ["pre-commit", "commit-msg", "pre-push"])
-def test_009_no_interpreter_to_be_found(watched: Installed, stage: str) -> None:
+def test_009_no_interpreter_to_be_found(watched: Installed) -> None:
     """With the interpreter gone and none on PATH the hook refuses in plain words."""
-    hook = watched.root / ".git" / "hooks" / f"{stage}.witnessed"
-    hook.write_text(hook.read_text().replace(sys.executable, "/gone/bin/python"))
     watched.stage({TALK: BETTER_TALK})
     (watched.root / ".git" / "message").write_text("docs: x\n")
     tip = watched.git("rev-parse", "HEAD").strip()
     said = f"refs/heads/main {tip} refs/heads/main {ZERO}\n"
-    call = (*bare_environment(PATH="/usr/bin:/bin"), str(hook), ".git/message")
-    done = watched.run(*call, input=said)
-    assert done.returncode == 3, done.stderr
-    assert done.stderr.startswith(f"guard: {stage} can't be judged: /gone/bin/python is gone")
-    watched.run("git", "commit", "-q", "-m", "docs: x")
+    for stage in ("pre-commit", "commit-msg", "pre-push"):
+        hook = watched.root / ".git" / "hooks" / f"{stage}.witnessed"
+        hook.write_text(hook.read_text().replace(sys.executable, "/gone/bin/python"))
+        call = (*bare_environment(PATH="/usr/bin:/bin"), str(hook), ".git/message")
+        done = watched.run(*call, input=said)
+        assert done.returncode == 3, done.stderr
+        told = f"guard: {stage} can't be judged: /gone/bin/python is gone"
+        assert done.stderr.startswith(told), done.stderr
+    assert watched.try_commit("-m", "docs: x", cwd=watched.root).returncode == 0
 
 
 # 10, 11: what can't be written -------------------------------------------------------------
@@ -316,20 +303,20 @@ def test_009_no_interpreter_to_be_found(watched: Installed, stage: str) -> None:
 ASCII = {"LC_ALL": "C", "LANG": "", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-@pytest.mark.parametrize(("message", "code"), [("fix: ü", 1), ("docs: ü", 0)])
-def test_010_output_in_ascii_alone(watched: Installed, message: str, code: int) -> None:
+def test_010_output_in_ascii_alone(watched: Installed) -> None:
     """What ASCII can't show is escaped; a tick or a path decides no commit."""
     watched.stage({TALK: BETTER_TALK, "skills/talk/ü \udcff.md": "x\n"})
     file = watched.root / ".git" / "message"
-    file.write_text(f"{message}\n", encoding="utf-8")
-    for program, args in (("guard-affected", ()), ("guard-commit-msg", (str(file),))):
+    programs = os.path.dirname(sys.executable)
+    for message, code in (("fix: ü\n", 1), ("docs: ü\n", 0)):
+        file.write_text(message, encoding="utf-8")
         # As a framework calls them: no shim that sets Python's modes.
-        done = watched.run(f"{os.path.dirname(sys.executable)}/{program}", *args, env=ASCII)
-        assert done.returncode == (0 if args == () else code), done.stderr
-        assert done.stderr.isascii()
-    assert ("skills/talk/\\xfc" in done.stderr or "'skills/talk/" in done.stderr) == (code == 1)
-    committed = watched.run("git", "commit", "-q", "-F", str(file), env=ASCII)
-    assert committed.returncode == code
+        for program, ended in (("guard-affected", 0), (f"guard-commit-msg {file}", code)):
+            done = watched.run(*f"{programs}/{program}".split(), env=ASCII)
+            assert done.returncode == ended, done.stderr
+            assert done.stderr.isascii()
+        committed = watched.run("git", "commit", "-q", "-F", str(file), env=ASCII)
+        assert committed.returncode == code
 
 
 def blocked_pipe() -> tuple[int, int]:
@@ -343,29 +330,28 @@ def blocked_pipe() -> tuple[int, int]:
         return reader, writer
 
 
-@pytest.mark.parametrize(("message", "code"), [("fix: mean it", 1), ("docs: mean it", 0)])
-def test_011_pipe_that_does_not_block(watched: Installed, message: str, code: int) -> None:
+def test_011_pipe_that_does_not_block(watched: Installed) -> None:
     """Standard output is full and doesn't block: all is written once there is room."""
     watched.stage({TALK: BETTER_TALK})
-    reader, writer = blocked_pipe()
-    git = subprocess.Popen(
-        ["git", "commit", "-q", "-m", message], cwd=watched.root, stdout=writer, stderr=writer
-    )
-    os.close(writer)
-    time.sleep(0.3)
-    said = b"".join(iter(lambda: os.read(reader, 1 << 16), b"")).lstrip(b".").decode()
-    os.close(reader)
-    assert git.wait() == code
-    assert said.startswith("guard: agent talk changed, 1 case affected\n")
-    assert (WITHOUT_CASE in said) == (code == 1)
+    for message, code in (("fix: mean it", 1), ("docs: mean it", 0)):
+        reader, writer = blocked_pipe()
+        call = ["git", "commit", "-q", "-m", message]
+        git = subprocess.Popen(call, cwd=watched.root, stdout=writer, stderr=writer)
+        os.close(writer)
+        time.sleep(0.3)
+        said = b"".join(iter(lambda: os.read(reader, 1 << 16), b"")).lstrip(b".").decode()  # noqa: B023
+        os.close(reader)
+        assert git.wait() == code
+        assert said.startswith("guard: agent talk changed, 1 case affected\n")
+        assert (WITHOUT_CASE in said) == (code == 1)
 
 
-@pytest.mark.parametrize("way", [">/dev/full 2>&1", "2>&1 | true"])
-def test_011_output_that_is_lost_changes_no_verdict(watched: Installed, way: str) -> None:
+def test_011_output_that_is_lost_changes_no_verdict(watched: Installed) -> None:
     """A full disk or a reader that left takes the words, never the verdict."""
     watched.stage({TALK: BETTER_TALK})
-    script = f'set -o pipefail; git commit -q -m "$1" {way}'
-    assert watched.run("bash", "-c", script, "-", "fix: mean it").returncode == 1
+    for way in (">/dev/full 2>&1", "2>&1 | true"):
+        script = f'set -o pipefail; git commit -q -m "$1" {way}'
+        assert watched.run("bash", "-c", script, "-", "fix: mean it").returncode == 1
     assert watched.run("bash", "-c", script, "-", "docs: mean it").returncode == 0
 
 
@@ -406,10 +392,8 @@ def kill_group(git: psutil.Process, number: int) -> None:
     ("kill", "number"),
     [
         (kill_group, signal.SIGINT),
-        (kill_group, signal.SIGHUP),
         (kill_group, signal.SIGKILL),
         (kill_git, signal.SIGINT),
-        (kill_git, signal.SIGKILL),
         (kill_hook, signal.SIGTERM),
         (kill_hook, signal.SIGKILL),
     ],
@@ -467,31 +451,29 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(
-    ("call", "code"),
-    [("pre-commit", 3), ("pre-push up url", 3), ("commit-msg .git/message", 1)],
-)
-def test_012_full_disk(watched: Installed, call: str, code: int) -> None:
+def test_012_full_disk(watched: Installed) -> None:
     """Nothing can be written any more: what needs to write could not be established."""
     break_talk(watched)
     tip = watched.git("rev-parse", "HEAD").strip()
     watched.stage({TALK: GOOD_TALK})
     (watched.root / ".git" / "message").write_text("fix: say hello\n")
-    stage, *words = call.split()
-    hook = watched.root / ".git" / "hooks" / f"{stage}.witnessed"
-    with unchanged(watched):
-        done = subprocess.run(
-            [hook, *words],
-            cwd=watched.root,
-            input=f"refs/heads/main {tip} refs/heads/main {ZERO}\n",
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            # What git and SQLite meet then is what they meet on a full disk.
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
-        )
-    assert done.returncode == code, done.stderr
-    assert "bug" not in done.stderr
+    calls = {"pre-commit": 3, "pre-push up url": 3, "commit-msg .git/message": 1}
+    for call, code in calls.items():
+        stage, *words = call.split()
+        hook = watched.root / ".git" / "hooks" / f"{stage}.witnessed"
+        with unchanged(watched):
+            done = subprocess.run(
+                [hook, *words],
+                cwd=watched.root,
+                input=f"refs/heads/main {tip} refs/heads/main {ZERO}\n",
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                # What git and SQLite meet then is what they meet on a full disk.
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+            )
+        assert done.returncode == code, done.stderr
+        assert "bug" not in done.stderr
     watched.accept("docs: the disk has room again")
 
 

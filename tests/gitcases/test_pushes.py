@@ -238,7 +238,7 @@ def test_076_two_pushes_at_once(shared: Installed) -> None:
     shared.bypass("docs: more", {"more.txt": "1\n"})
     pushes = [
         subprocess.Popen(
-            ["git", "push", "-q", "up", f"main:copy{number}"],
+            ["git", "push", "-q", "--dry-run", "up", f"main:copy{number}"],
             cwd=shared.root,
             stderr=subprocess.PIPE,
             text=True,

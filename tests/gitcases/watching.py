@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import ScratchRepo
 from tests.invariants import snapshot_state
+from tests.scratch_repo import ScratchRepo
 
 ROOT = Path(__file__).parent.parent.parent
 #: Where a witness writes what it saw: one JSON document a line.
