@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.commits import measure_commits
 from bench.fixtures import pytest_peer, touched_skill, trivial_cases
 from bench.history import measure_history
 from bench.loading import loading_ratios
@@ -24,6 +25,7 @@ QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 def main() -> None:
     """Measure everything."""
     with tempfile.TemporaryDirectory(prefix="guard-bench-") as folder:
+        measure_commits(Path(folder) / "commits")
         measure_hook(Path(folder))
         measure_run(Path(folder))
         measure_history(Path(folder))

@@ -20,6 +20,23 @@ class Command(NamedTuple):
     """Exit codes that mean it did what it should."""
 
 
+class Spread(NamedTuple):
+    """What several runs of one thing took, in seconds."""
+
+    least: float
+    """What else a machine does only ever adds: nearest to what it takes."""
+    median: float
+
+    def less(self, floor: Spread) -> Spread:
+        """Return what it takes more than the floor does."""
+        return Spread(self.least - floor.least, self.median - floor.median)
+
+
+def spread_of(seconds: Sequence[float]) -> Spread:
+    """Return the least and the median."""
+    return Spread(min(seconds), sorted(seconds)[len(seconds) // 2])
+
+
 def time_commands(commands: Sequence[Command], rounds: int) -> dict[str, float]:
     """Return name → the least seconds of ``rounds``, after one that isn't counted.
 
@@ -57,3 +74,11 @@ def print_ratio(what: str, seconds: float, floor: float, floor_name: str, aim: f
     ratio = seconds / floor
     held = "holds" if ratio <= aim else "MISSED"
     print(f"{what:<58} {ratio:6.2f} x {floor_name:<22} aim {aim:g} x  {held}", flush=True)
+
+
+def print_added(what: str, added: Spread, floor: Spread, floor_name: str, aim: float = 0) -> None:
+    """Print one line: what is added as a multiple of what the floor adds, and the aim if any."""
+    ratio, median = added.least / floor.least, added.median / floor.median
+    wanted = f"aim {aim:g} x  {'holds' if ratio <= aim else 'MISSED'}" if aim else ""
+    shown = f"{ratio:6.2f} x {floor_name:<22} ({median:.2f} by medians) {wanted}"
+    print(f"{what:<40} {shown}".rstrip(), flush=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from guard.errors import UnreadableError
 from guard.git import Repo, said_by_git, text_of
-from guard.tree import Entry, Tree
+from guard.tree import Entry, Tree, walk_folder
 
 DIFF_OPTIONS = (
     "--raw",
@@ -78,6 +78,20 @@ class IndexTree(Tree):
             return self._looked_up[path]
         return self._base.get(path)
 
+    def entries_in(self, folders: Iterable[bytes]) -> Mapping[bytes, Entry]:
+        """Return the staged entries in folders: the base's, and what differs; no list is asked."""
+        wanted = tuple(folders)
+        if b"" in wanted or self._entries is not None:
+            return self.entries()
+        inside = tuple(folder + b"/" for folder in wanted)
+        staged = {
+            path: entry
+            for path, entry in self._looked_up.items()
+            if path in wanted or path.startswith(inside)
+        }
+        joined = {**self._base.entries_in(wanted), **staged}
+        return {path: entry for path, entry in joined.items() if entry}
+
     def below(self, folder: bytes) -> dict[bytes, Entry]:
         """Return the staged entries below a folder, without listing the rest."""
         if not folder or self._entries is not None:
@@ -110,6 +124,17 @@ class BaseTree(Tree):
             joined = {**self.index.entries(), **self._old}
             self._entries = {path: entry for path, entry in sorted(joined.items()) if entry}
         return self._entries
+
+    def entries_in(self, folders: Iterable[bytes]) -> Mapping[bytes, Entry]:
+        """Return the entries in folders, walked down to from the root."""
+        wanted = tuple(folders)
+        if b"" in wanted or self._entries is not None:
+            return self.entries()
+        found: dict[bytes, Entry] = {}
+        for folder in wanted:
+            found.update(walk_folder(self.repo, self.oid, folder))
+        self._looked_up.update(found)
+        return found
 
 
 def _parse_index(listing: bytes) -> dict[bytes, Entry]:

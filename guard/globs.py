@@ -134,6 +134,15 @@ def literal_prefix(glob: str) -> str:
     return "/".join(fixed)
 
 
+def outermost(folders: Iterable[str]) -> list[str]:
+    """Return those of the folders that lie in no other one, sorted; empty is the root."""
+    found: list[str] = []
+    for folder in sorted(set(folders)):
+        if not any(above in ("", folder) or folder.startswith(above + "/") for above in found):
+            found.append(folder)
+    return found
+
+
 def samples_below(folder: bytes, globs: Iterable[str]) -> Iterator[bytes]:
     """Yield, for each glob, a path below the folder that it might match."""
     depth = folder.count(b"/") + 1

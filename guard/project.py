@@ -17,7 +17,7 @@ from guard.cases import loading
 from guard.config import Config
 from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
-from guard.globs import Matcher, compile_globs, folders_above, literal, literal_prefix
+from guard.globs import Matcher, compile_globs, folders_above, literal, literal_prefix, outermost
 from guard.model import Agent, Case
 from guard.references import named_in_repo
 from guard.regressions import Record
@@ -224,7 +224,9 @@ class Project:
     @cached_property
     def cases(self) -> Mapping[str, Case]:
         """Id → case, of every agent."""
-        return self._unique(self.load_cases(self.case_paths(self.tree.entries())))
+        folders = outermost(literal_prefix(glob) for glob in self.case_globs)
+        entries = self.tree.entries_in(map(bytes_of, folders))
+        return self._unique(self.load_cases(sorted(self.case_paths(entries))))
 
     def case_paths(self, paths: Iterable[bytes]) -> list[bytes]:
         """Return those of the paths that are case files of some agent."""

@@ -42,6 +42,10 @@ class Tree:
             self._entries = parse_listing(listing)
         return self._entries
 
+    def entries_in(self, folders: Iterable[bytes]) -> Mapping[bytes, Entry]:
+        """Return at least the entries at or below folders: all, unless fewer take less time."""
+        return self.entries()
+
     def get(self, path: bytes) -> Entry | None:
         """Return the entry at ``path``, without listing the whole tree for a single one."""
         if self._entries is not None:
@@ -51,15 +55,7 @@ class Tree:
         return self._looked_up[path]
 
     def _walk_to(self, path: bytes) -> Entry | None:
-        # Down through the tree objects: ls-tree would be a process for every look-up.
-        *folders, name = path.split(b"/")
-        oid = self.oid
-        for folder in folders:
-            found = read_folder(self.repo, oid).get(folder)
-            if found is None or found.mode != FOLDER:
-                return None
-            oid = found.oid
-        found = read_folder(self.repo, oid).get(name)
+        found = entry_at(self.repo, self.oid, path)
         return found if found and found.mode != FOLDER else None
 
     def paths(self) -> Iterator[bytes]:
@@ -97,6 +93,37 @@ class Tree:
             return self.repo.objects.read_many(paths)
         except ObjectError as error:
             raise error.of_file(paths.get(error.oid, b"")) from error
+
+
+def entry_at(repo: Repo, oid: str, path: bytes) -> Entry | None:
+    """Return what is at a path of a tree, a folder too.
+
+    Down through the tree objects: ls-tree would be a process for every look-up.
+    """
+    found: Entry | None = Entry(FOLDER, oid)
+    for name in path.split(b"/"):
+        if found is None or found.mode != FOLDER:
+            return None
+        found = read_folder(repo, found.oid).get(name)
+    return found
+
+
+def walk_folder(repo: Repo, oid: str, folder: bytes) -> dict[bytes, Entry]:
+    """Return the entries at or below a folder of a tree, read from its objects one by one."""
+    top = entry_at(repo, oid, folder)
+    if top is None or top.mode != FOLDER:
+        return {} if top is None else {folder: top}
+    found: dict[bytes, Entry] = {}
+    waiting = [(folder, top.oid)]
+    while waiting:
+        above, oid = waiting.pop()
+        for name, entry in read_folder(repo, oid).items():
+            path = above + b"/" + name
+            if entry.mode == FOLDER:
+                waiting.append((path, entry.oid))
+            else:
+                found[path] = entry
+    return found
 
 
 def read_folder(repo: Repo, oid: str) -> Mapping[bytes, Entry]:

@@ -79,3 +79,47 @@ def test_what_is_only_intended_to_be_added_is_not_staged(repo: ScratchRepo, foun
     assert list(change.new.below(b"c")) == [b"c/empty", b"c/really"]
     assert list(change.new.entries()) == [b"a", b"c/empty", b"c/really"]
     assert list(change.base.entries()) == [b"a", b"b", b"c/empty"]
+
+
+@pytest.mark.parametrize(
+    "folders", [["c"], ["c/deep", "e"], ["a"], ["missing"], ["a/b"], [""], ["c", "x", "new"], []]
+)
+def test_entries_of_a_few_folders_are_those_of_the_whole_list(
+    repo: ScratchRepo, found: Repo, folders: list[str]
+) -> None:
+    before = {"a": "1\n", "b": "1\n", "c/d": "1\n", "c/deep/f": "1\n", "c-d": "1\n", "x/y": "1\n"}
+    repo.commit("feat: base", before)
+    repo.write({"a": "2\n", "c/d": None, "c/new": "1\n", "e": "1\n", "new/z": "1\n"})
+    repo.git("rm", "-r", "-q", "x")
+    repo.write({"x": "a file now\n", "c/later": "1\n"})
+    repo.git("add", "--all", "--", ":!c/later")
+    repo.git("add", "--intent-to-add", "c/later")
+    wanted = [folder.encode() for folder in folders]
+    change = staged_change(found, "HEAD")
+    for tree in (change.new, change.base):
+        part = tree.entries_in(wanted)
+        whole = staged_change(found, "HEAD").new if tree is change.new else Tree(found, tree.oid)
+        listed = whole.entries()
+        assert set(part.items()) <= set(listed.items())
+        inside = {p for p in listed if any(is_in(p, folder) for folder in wanted)}
+        assert inside <= set(part)
+        assert all(tree.get(path) == entry for path, entry in part.items())
+
+
+def is_in(path: bytes, folder: bytes) -> bool:
+    return not folder or path == folder or path.startswith(folder + b"/")
+
+
+def test_case_that_is_staged_is_found_without_a_list(repo: ScratchRepo, found: Repo) -> None:
+    repo.commit("feat: base", {"a": "1\n", "e/one.md": "1\n"})
+    repo.write({"e/two.md": "2\n", "e/one.md": None})
+    repo.git("add", "--all")
+    change = staged_change(found, "HEAD")
+    assert set(change.new.entries_in([b"e"])) == {b"e/two.md"}
+    assert set(change.base.entries_in([b"e"])) == {b"e/one.md"}
+
+
+def test_entries_of_a_plain_tree_are_all_of_them(repo: ScratchRepo, found: Repo) -> None:
+    commit = repo.commit("feat: base", {"a": "1\n", "c/d": "1\n"})
+    tree = Tree(found, found.resolve(f"{commit}^{{tree}}") or "")
+    assert set(tree.entries_in([b"c"])) == {b"a", b"c/d"}

@@ -88,10 +88,14 @@ def committed_unjudged(what: str, message_file: str) -> UnreadableError:
     )
 
 
-def refuse_moved_index(repo: Repo, change: Change) -> None:
+def refuse_moved_index(repo: Repo, judged: Change) -> None:
     """Raise `UnreadableError` where the index isn't any more what the change was read from."""
-    now = staged_change(repo, change.base.oid)
-    if digest_of_index(now) != digest_of_index(change):
+    refuse_other_index(judged, staged_change(repo, judged.base.oid))
+
+
+def refuse_other_index(judged: Change, now: Change) -> None:
+    """Raise `UnreadableError` where two changes of the same base aren't the same."""
+    if digest_of_index(now) != digest_of_index(judged):
         raise UnreadableError(
             "the index changed while it was judged: this is not what was judged",
             "git commit    (again; what ran is answered by receipts)",

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from guard import model
-from guard.hookruns.run import Estimate, HookRun
 from guard.hookruns.standing import HOLDS as HOLDING
 from guard.hookruns.standing import OWED, UNCLEAR, is_prose
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, printable, shell_path
 from guard.results import CaseResult, ProofResult
 from guard.wording.reasons import group_reasons, one_line
 from guard.wording.units import count, duration, money
+
+if TYPE_CHECKING:
+    # It brings the engine, which a hook that runs no case does without.
+    from guard.hookruns.run import Estimate, HookRun
 
 #: Names that one line lists before it only counts.
 NAMED: Final = 4

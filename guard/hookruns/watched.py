@@ -14,12 +14,12 @@ from guard import regressions as regressions_file
 from guard.cases import loading
 from guard.change import DiffEntry
 from guard.git import Repo, bytes_of
-from guard.globs import compile_globs, literal, literal_prefix
+from guard.globs import compile_globs, literal, literal_prefix, outermost
 from guard.judging.guarded import ROOT_FILES, reached
 from guard.project import Project
 from guard.references import named_in_repo
 from guard.skills import is_skill
-from guard.tree import FOLDER, read_folder
+from guard.tree import entry_at
 
 _CONFIG = bytes_of(config_file.FILE)
 #: Counts up when the stored form of what cases name changes.
@@ -108,7 +108,7 @@ def _named_by_cases(project: Project) -> list[str] | None:
     yet: then it was never run either, and is worth a closer look.
     """
     globs = [glob for d in project.config.agents.values() for glob in _case_globs(d)]
-    folders = _outermost(literal_prefix(glob) for glob in globs)
+    folders = outermost(literal_prefix(glob) for glob in globs)
     tree = project.tree
     oids = [_oid_of(project.repo, tree.oid, folder) for folder in folders]
     kind = loading.kind_of(project.plugins_with(loading.HOOK))
@@ -123,12 +123,8 @@ def _named_by_cases(project: Project) -> list[str] | None:
 
 def _oid_of(repo: Repo, oid: str, folder: str) -> str:
     """Return the id of a folder of a tree; empty where there is none."""
-    for name in filter(None, bytes_of(folder).split(b"/")):
-        found = read_folder(repo, oid).get(name)
-        if found is None or found.mode != FOLDER:
-            return found.oid if found else ""
-        oid = found.oid
-    return oid
+    found = entry_at(repo, oid, bytes_of(folder)) if folder else None
+    return found.oid if found else "" if folder else oid
 
 
 def _read_names(
@@ -136,9 +132,8 @@ def _read_names(
 ) -> list[str] | None:
     matches = compile_globs(globs)
     blobs: set[str] = set()
-    for folder in folders:
-        below = project.tree.below(bytes_of(folder))
-        blobs.update(entry.oid for path, entry in below.items() if matches(path))
+    entries = project.tree.entries_in(map(bytes_of, folders))
+    blobs.update(entry.oid for path, entry in entries.items() if matches(path))
     known = project.store.get_parsed_many(kind, blobs)
     if blobs.difference(known):
         return None
@@ -150,14 +145,6 @@ def _case_globs(declared: Mapping[str, Any]) -> list[str]:
     folder = declared.get("each")
     globs: list[str] = list(declared.get("cases", ()))
     return globs if folder is None else [_any_folder(glob, folder) for glob in globs]
-
-
-def _outermost(folders: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for folder in sorted(set(folders)):
-        if not any(above in ("", folder) or folder.startswith(above + "/") for above in found):
-            found.append(folder)
-    return found
 
 
 def _named_by(fields: Mapping[str, Any]) -> Iterator[str]:

@@ -14,7 +14,6 @@ from guard.change import Change, staged_change
 from guard.errors import ExitCode, UsageError
 from guard.git import Repo, find_repo
 from guard.hookruns.between import leaves_to_native
-from guard.hookruns.fastpath import keep_list
 from guard.hookruns.judged_index import JUDGED, QUIET, remember
 from guard.hookruns.main import is_nested, run_hook
 from guard.hookruns.watched import may_affect
@@ -77,6 +76,8 @@ def keep_for_commit_msg(staged: Staged) -> None:
     if is_concerned(staged):
         remember(staged.repo, staged.change, JUDGED)
     else:
+        from guard.hookruns.fastpath import keep_list
+
         remember(staged.repo, staged.change, QUIET, keep_list(staged.base))
 
 

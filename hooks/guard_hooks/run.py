@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from guard.errors import UsageError
 
@@ -22,9 +24,7 @@ def hook(argv: Sequence[str]) -> int:
     if stage == "commit-msg":
         return commit_msg(rest)
     if stage in ("pre-commit", "pre-merge-commit"):
-        from guard_hooks import pre_commit
-
-        return pre_commit.main(rest)
+        return pre_commit(rest)
     if stage == "pre-push":
         from guard_hooks import pre_push
 
@@ -43,13 +43,28 @@ def hook(argv: Sequence[str]) -> int:
 
 def commit_msg(argv: Sequence[str] | None = None) -> int:
     """Run the commit-msg hook, which every commit waits for."""
-    import gc
-
-    # The process ends in a moment: looking for cycles would take longer than all they hold.
-    gc.disable()
-    try:
+    with no_collector():
         from guard_hooks.commit_msg import main
 
         return main(argv)
+
+
+def pre_commit(argv: Sequence[str] | None = None) -> int:
+    """Run the pre-commit hook; the collector is back where a case is run."""
+    with no_collector():
+        from guard_hooks.pre_commit import main
+
+        return main(argv)
+
+
+@contextmanager
+def no_collector() -> Generator[None]:
+    """Keep Python from looking for cycles: that would take longer than all they hold.
+
+    The process ends in a moment.
+    """
+    gc.disable()
+    try:
+        yield
     finally:
         gc.enable()

@@ -1,57 +1,76 @@
-"""Judge what is staged once it may affect a case: rules, then cases as far as they fit."""
+"""Judge what is staged once it may affect a case: by the rules, then by the cases it affects.
+
+Rules and selection read the index in place, as commit-msg does; the engine is only loaded, and a
+snapshot only taken, where a case is to be run.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from guard.affected import Selected, affected_cases
 from guard.change import Change, change_of_trees
-from guard.errors import ExitCode, GuardError
-from guard.git import bytes_of
-from guard.hookruns.judged_index import refuse_moved_index
-from guard.hookruns.lines import costs, holding_lines, names, owed_lines, prose_lines, unclear_lines
-from guard.hookruns.refusals import commit_text
-from guard.hookruns.run import HookRun, run_in_hook
-from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR, Standing
+from guard.errors import ExitCode
+from guard.git import text_of
+from guard.hookruns.judged_index import refuse_moved_index, refuse_other_index
+from guard.hookruns.lines import names
 from guard.judging.judge import readable
-from guard.judging.left_out import LeftOut, left_out
 from guard.judging.merges import parents_of
 from guard.messages.message import parse_message
-from guard.model import FAIL, PASS, XFAIL, Violation
+from guard.model import Violation
 from guard.output import LOOK, say, warn
 from guard.project import Project
-from guard.results import CaseResult
 from guard.rules import agent_without_case, record_invalid
 from guard.rules.commit import JudgedCommit
-from guard.snapshot import index_tree
 from guard.tree import Tree
 from guard.wording.units import count
-from guard_hooks.folder import find_folder
 from guard_hooks.pre_commit import Staged
 
-STAGE = "pre-commit"
 NO_MESSAGE = parse_message("")
 
 
 def judge_staged(staged: Staged) -> int:
-    """Judge a snapshot of the index; return the exit code."""
-    snapshot = index_tree(staged.repo)
-    new = with_tree(staged.new, snapshot)
+    """Judge what is staged; return the exit code."""
+    has_commit_msg = begin_commit_msg(staged)
+    new = staged.new if is_readable_in_place(staged) else with_tree(staged.new, snapshot_of(staged))
     base = readable(staged.base) or with_tree(staged.new, Tree(staged.repo, staged.repo.empty_tree))
-    change = staged.change._replace(base=base.tree, new=snapshot)
-    warn_without_commit_msg(staged)
+    change = staged.change._replace(base=base.tree, new=new.tree)
     broken = broken_rules(base, new, change)
+    if not has_commit_msg():
+        warn("! there is no commit-msg hook, so no fix is asked for its case: guard install")
     if broken:
         refuse_for_rules(staged, new, change, broken)
         return ExitCode.REGRESSION
     before = new.store.last_verdicts()
     selection = affected_cases(new, base, change, before)
     tell_what_changed(base, new, change, selection)
-    run = run_in_hook(new, selection, STAGE, at="index") if selection else HookRun(Standing())
-    refuse_moved_index(staged.repo, staged.change)
-    tell(run, base, change, before)
-    return run.standing.code(AT_COMMIT)
+    if selection:
+        # It brings the engine, and all that runs a case.
+        from guard_hooks.staged_cases import run_cases
+
+        return run_cases(staged, base, change, selection, before)
+    if new is not staged.new:
+        # A plugin was asked, and took its time.
+        refuse_moved_index(staged.repo, staged.change)
+    return ExitCode.OK
+
+
+def is_readable_in_place(staged: Staged) -> bool:
+    """Tell whether the index will do as it is: a merge is compared, a plugin shown a whole tree."""
+    plugins = staged.new.plugins_with("guard_affected")
+    asked = plugins is not None and plugins.implements("guard_affected")
+    return not (staged.change.parents or asked)
+
+
+def snapshot_of(staged: Staged) -> Tree:
+    """Return the tree of the index. Raises `UnreadableError` where it isn't what is judged."""
+    from guard.snapshot import index_tree
+
+    snapshot = index_tree(staged.repo)
+    judged = staged.change
+    refuse_other_index(judged, change_of_trees(staged.repo, judged.base, snapshot))
+    return snapshot
 
 
 def with_tree(project: Project, tree: Tree) -> Project:
@@ -98,10 +117,18 @@ def refuse_for_rules(
     say(refusal(broken, Refused(staged.repo, new, change, staged.argv, "", prefix)))
 
 
-def warn_without_commit_msg(staged: Staged) -> None:
-    """Warn where the hook with the fix rule isn't there: a framework installs each by itself."""
-    if not os.access(os.path.join(find_folder(staged.repo), "commit-msg"), os.X_OK):
-        warn("! there is no commit-msg hook, so no fix is asked for its case: guard install")
+def begin_commit_msg(staged: Staged) -> Callable[[], bool]:
+    """Ask where the hook with the fix rule would be; the answer tells whether it is there.
+
+    A framework installs each stage by itself.
+    """
+    asked = staged.repo.begin("rev-parse", "--path-format=absolute", "--git-path", "hooks")
+
+    def is_there() -> bool:
+        folder = os.path.join(staged.repo.root, text_of(asked()).removesuffix("\n"))
+        return os.access(os.path.join(folder, "commit-msg"), os.X_OK)
+
+    return is_there
 
 
 # What it says --------------------------------------------------------------------------
@@ -129,48 +156,3 @@ def tell_what_changed(
 def has_changed_case(agent: str, selection: Sequence[Selected]) -> bool:
     """Tell whether a case of the agent changed."""
     return any(one.case.agent == agent and "case" in one.affected_by for one in selection)
-
-
-def tell(run: HookRun, base: Project, change: Change, before: dict[str, str]) -> None:
-    """Say what came of the cases, and of a refusal why."""
-    if run.standing.code(AT_COMMIT):
-        failed = {name for name, verdict in before.items() if verdict == FAIL}
-        broken = run.standing.cases_that(BROKEN)
-        held = known_to_hold(base, [case.case for case in broken])
-        say(commit_text(run, (held, failed), left_of(base, change, broken)))
-        return
-    for line in (*holding_lines(run), *unclear_lines(run), *owed_lines(run), *prose_lines(run)):
-        say(line)
-    if run.standing.has(OWED, UNCLEAR):
-        price = costs(run.estimate)
-        command = f"guard run --owed ({price})" if price else "guard run --owed"
-        say(f"going on with what is known; before you push: {command}")
-
-
-def left_of(base: Project, change: Change, broken: Sequence[CaseResult]) -> list[LeftOut]:
-    """Return what of the broken cases' agents is on disk and not in the commit."""
-    new = with_tree(base, change.new)
-    agents = [new.agents[name] for name in dict.fromkeys(case.agent for case in broken)]
-    found = left_out(base.repo, change, [glob for agent in agents for glob in agent.paths])
-    return [
-        one
-        for one in found
-        if not one.ignored and any(new.own_paths(agent)(bytes_of(one.path)) for agent in agents)
-    ]
-
-
-def known_to_hold(base: Project, ids: Collection[str]) -> set[str]:
-    """Return those of the cases that a receipt shows to have held before the change."""
-    from guard.engine import Engine
-
-    found: set[str] = set()
-    with Engine(base) as engine:
-        for name in ids:
-            try:
-                case = base.cases[name]
-                receipt = base.store.find_receipt(engine.receipt_key(case))
-            except (KeyError, GuardError):
-                continue
-            if receipt is not None and receipt.verdict in (PASS, XFAIL):
-                found.add(name)
-    return found
