@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from guard.doctor import Finding
-from guard.doctor.hooks import FRAMEWORKS, OURS, check_hooks
+from guard.doctor.hooks import FRAMEWORKS, OURS, VERSION, check_hooks
 from guard.git import find_repo
 from guard.setup.framework import FILE, STAGES, add_hooks
 from guard_hooks import shim
@@ -46,7 +46,7 @@ def install(repo: ScratchRepo) -> None:
 
 
 def test_the_marks_are_those_that_are_written() -> None:
-    assert shim.MARK == OURS
+    assert (shim.MARK, shim.VERSION) == (OURS, VERSION)
     assert shim.FRAMEWORKS == FRAMEWORKS
     assert set(shim.STAGES) == set(STAGES)
 
@@ -67,6 +67,21 @@ def test_one_that_is_missing(repo: ScratchRepo) -> None:
     install(repo)
     hook_file(repo, "pre-push").unlink()
     assert [f.text for f in check(repo) if f.mark == "✗"] == ["no hook calls guard at pre-push"]
+
+
+@pytest.mark.parametrize("version", ["1", "20"])
+def test_ones_of_another_guard(repo: ScratchRepo, version: str) -> None:
+    install(repo)
+    for stage in ("pre-commit", "commit-msg"):
+        written = hook_file(repo, stage).read_text(encoding="utf-8")
+        other = written.replace(f"hook {VERSION}: ", f"hook {version}: ", 1)
+        hook_file(repo, stage, other)
+    (told,) = [finding for finding in check(repo) if finding.mark == "!"]
+    assert told == Finding(
+        "!", "hooks of another version of guard: commit-msg, pre-commit", "guard install"
+    )
+    install(repo)
+    assert "!" not in marks(repo)
 
 
 def test_one_that_is_not_executable(repo: ScratchRepo) -> None:
