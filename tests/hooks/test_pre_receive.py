@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ScratchRepo
 from tests.hooks.installed import (
     BAD_WALK,
     CONFIG,
@@ -18,9 +17,7 @@ from tests.hooks.installed import (
     TALK,
     TALK_CASE,
     WALK,
-    Installed,
     case,
-    make_installed,
     skill,
 )
 from tests.hooks.served import (
@@ -114,32 +111,6 @@ def test_any_other_change_goes_through_without_a_word(clone: Clone) -> None:
 def test_exemption_goes_through_and_is_named(clone: Clone) -> None:
     clone.commit(f"{FIX_MESSAGE}\n\nGuard-Exempt: the service it calls is gone", BAD_FIX)
     assert "exempt: " in clone.accept()
-
-
-def test_what_is_pushed_past_local_hooks_gets_their_verdict(
-    tmp_path: Path, repo: ScratchRepo
-) -> None:
-    """`git commit --no-verify` and `git push --no-verify` change nothing here (docs/git.md 42)."""
-    served = make_served(tmp_path / "served", FILES)
-    local = make_installed(repo)
-    local.git("remote", "add", "o", str(served.server.root))
-    local.git("push", "-q", "--no-verify", "--force", "o", "main")
-    commit = local.bypass(FIX_MESSAGE, BAD_FIX)
-    here = local.run("git", "push", "o", "main")
-    there = local.run("git", "push", "--no-verify", "o", "main")
-    assert (here.returncode, there.returncode) == (1, 1)
-    first = here.stderr.splitlines()[0]
-    assert first == said(there).splitlines()[0] == f"guard: not pushed: {REFUSED}"
-    assert commit[:10] in said(there)
-    make_good(local)
-    done = local.run("git", "push", "--no-verify", "o", "main")
-    assert done.returncode == 0, done.stderr
-
-
-def make_good(local: Installed) -> None:
-    local.write(GOOD_FIX)
-    local.git("add", "--all")
-    local.git("commit", "-q", "--no-verify", "--amend", "--no-edit")
 
 
 def test_odd_bytes_in_paths_and_messages_are_shown(clone: Clone) -> None:
