@@ -22,6 +22,8 @@ SETTINGS = (
     # What lies outside a sparse checkout and is there all the same is in the working tree.
     *("-c", "core.sparseCheckout=false", "-c", "index.sparse=false"),
     *("-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false"),
+    # A post-index-change hook is the user's, and about the user's own index.
+    *("-c", f"core.hooksPath={os.devnull}"),
 )
 _CONFLICT = re.compile(rb"^(.+): unmerged \([0-9a-f]+\)$", re.MULTILINE)
 

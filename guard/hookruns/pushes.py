@@ -123,10 +123,13 @@ def known_there(repo: Repo, tips: Iterable[Tip], remote: str, url: str = "") -> 
 
     The tracking refs of the remote, or of the one with the URL that is pushed to; and what
     its refs name now. Never ``remote..local``: a new branch or a forced push has no such range.
+    This repository itself, by ``git push .``, has it all.
     Of a URL that no remote has nothing is known: what any remote has is published already.
     """
     heads = dict.fromkeys(commit for tip in tips for commit in tip.known)
     remotes = Remotes(repo)
+    if remotes.is_here(remote):
+        return ["--glob=refs/*"]
     name = remotes.find(remote, url)
     anywhere = [ANY_REMOTE] if remote and remotes else []
     return [*(remotes.known(name) if name else anywhere), *heads]

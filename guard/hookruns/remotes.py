@@ -35,6 +35,12 @@ class Remotes:
     def __bool__(self) -> bool:
         return bool(self._remotes)
 
+    def is_here(self, remote: str) -> bool:
+        """Tell whether a URL is this very repository: ``git push . HEAD:other``."""
+        folders = (self._repo.root, self._repo.git_dir, self._repo.common_dir)
+        places = {os.path.realpath(folder) for folder in folders if folder}
+        return bool(remote) and remote not in self._remotes and self._place(remote) in places
+
     def find(self, remote: str, url: str = "") -> str:
         """Return the remote of this name or URL; empty where none is configured.
 

@@ -15,7 +15,7 @@ from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal_prefix
 from guard.judging.amend import is_amend, takes_all
 from guard.judging.left_out import LeftOut, is_partial, left_out
-from guard.messages.commandline import read_command_line
+from guard.messages.commandline import place_options, read_command_line
 from guard.model import Agent, Violation
 from guard.output import printable, shell_path
 from guard.project import Project
@@ -45,6 +45,13 @@ class Refused(NamedTuple):
     """Where the message is kept; empty where it couldn't be."""
     prefix: str = ""
     """The folder below the root in which git was called."""
+
+    @property
+    def git(self) -> str:
+        """How git is called again, where it was told by options where the repository is."""
+        from shlex import quote
+
+        return " ".join(["git", *map(quote, place_options(self.argv))])
 
     def path(self, path: str) -> str:
         """Return a path of the repository as it is pasted where git was called."""
@@ -123,7 +130,7 @@ def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
     merged = [parent[:SHORT] for parent in refused.change.parents[1:]]
     for rev in ("HEAD", "HEAD^", "MERGE_HEAD", *merged) if gone else ():
         if all(repo.resolve(f"{rev}:{path}") for path in gone):
-            yield f"git checkout {rev} -- {' '.join(map(refused.path, gone))}"
+            yield f"{refused.git} checkout {rev} -- {' '.join(map(refused.path, gone))}"
             return
 
 
@@ -138,7 +145,7 @@ def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -
 
 def _add_command(paths: Sequence[str], left: Sequence[LeftOut], refused: Refused) -> str:
     force = "-f " if any(it.ignored for it in left) else ""
-    return f"git add {force}{' '.join(map(refused.path, paths))}"
+    return f"{refused.git} add {force}{' '.join(map(refused.path, paths))}"
 
 
 def new_case_command(violation: Violation) -> str:
@@ -200,7 +207,7 @@ def _repeat(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
     """Return the command that repeats the commit as it was asked for."""
     if read_command_line(refused.argv).name == "am":
         return "git am --continue"
-    words = ["git commit"]
+    words = [f"{refused.git} commit"]
     if is_amend(refused.argv):
         words.append("--amend")
     if takes_all(refused.argv):

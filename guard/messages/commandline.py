@@ -10,6 +10,7 @@ _GLOBAL_WITH_VALUE = (
     *("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix"),
     *("--config-env", "--attr-source"),
 )
+_PLACES = ("-C", "--git-dir", "--work-tree")
 _SHORT_WITH_VALUE = "mFCct"
 _LONG_WITH_VALUE = frozenset(
     f"--{name}"
@@ -53,6 +54,17 @@ def read_command_line(argv: Sequence[str]) -> CommandLine:
 def commit_options(argv: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return (option, value) of ``git commit`` or ``git merge``, long names in full."""
     return read_command_line(argv).options
+
+
+def place_options(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the options that say where the repository is, as git was given them."""
+    words = iter(argv[1 : _subcommand(argv)] if argv else ())
+    found: list[str] = []
+    for word in words:
+        value = [next(words, "")] if word in _GLOBAL_WITH_VALUE else []
+        if word.partition("=")[0] in _PLACES:
+            found += [word, *value]
+    return tuple(found)
 
 
 def _subcommand(argv: Sequence[str]) -> int:

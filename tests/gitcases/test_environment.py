@@ -19,10 +19,13 @@ from tests.conftest import ScratchRepo
 from tests.gitcases.stories import (
     BETTER_TALK,
     FIX,
+    RECORDS,
     WITHOUT_CASE,
     ZERO,
     break_talk,
     commit_in,
+    record,
+    records,
 )
 from tests.hooks.installed import (
     BAD_TALK,
@@ -31,6 +34,7 @@ from tests.hooks.installed import (
     GOOD_TALK,
     TALK,
     Installed,
+    case,
 )
 from tests.invariants import unchanged
 
@@ -145,6 +149,21 @@ def dotfiles(watched: Installed, tmp_path: Path) -> ScratchRepo:
     return found
 
 
+def test_006_commands_of_a_refusal_find_the_repository(dotfiles: ScratchRepo) -> None:
+    """Where git was told by options where the repository is, the printed commands tell it too."""
+    place = ("--git-dir=../dot.git", "--work-tree=.")
+    call = ("git", *place, "commit", "-q", "-am")
+    said = dotfiles.run(*call, "fix: mean it").stderr
+    dotfiles.write({"evals/talk/means.md": case("means", "mean it")})
+    dotfiles.write({RECORDS: records(means=record(case="evals/talk/means.md"))})
+    commands = [line[11:].partition("      #")[0] for line in said.splitlines() if " git " in line]
+    assert [command.split()[3] for command in commands] == ["add", "commit"], said
+    for command in commands:
+        done = dotfiles.run("sh", "-c", command)
+        assert done.returncode == 0, done.stderr
+    assert dotfiles.git(*place, "log", "-1", "--format=%s") == "fix: mean it\n"
+
+
 @pytest.mark.parametrize(
     ("folder", "words", "env"),
     [
@@ -219,6 +238,17 @@ def test_007_a_hook_below_our_own_hook_steps_aside(watched: Installed, tmp_path:
         assert "not judged again" in done.stderr
         other = place.call_hook("pre-commit", GUARD_HOOK_ACTIVE=f"{tmp_path}/.git")
         assert other.returncode == 1
+
+
+def test_007_hooks_of_the_user_are_called_by_git_alone(watched: Installed, tmp_path: Path) -> None:
+    """A snapshot writes an index of its own: the user's post-index-change hook isn't for that."""
+    hook = watched.root / ".git" / "hooks" / "post-index-change"
+    hook.write_text(f"#!/bin/sh\necho called >>{tmp_path}/called\n")
+    hook.chmod(0o755)
+    watched.stage({TALK: BETTER_TALK})
+    (tmp_path / "called").unlink()
+    assert watched.call_hook("pre-commit").returncode == 0
+    assert not (tmp_path / "called").exists()
 
 
 # 8 ---------------------------------------------------------------------------------------

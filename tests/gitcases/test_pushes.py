@@ -76,6 +76,8 @@ def test_066_what_is_published_is_not_judged_again(published: Installed, tmp_pat
     published.git("init", "-q", "--bare", str(tmp_path / "three"))
     said = accept_push(published, "../three", "main")
     assert "no remote here has this URL" in said
+    # This repository itself has it all.
+    assert "nothing new, 2 cases" in accept_push(published, ".", "main:refs/heads/here")
     published.git("update-ref", "-d", "refs/remotes/up/old")
     assert WITHOUT_CASE in refuse_push(published, "../three", "main:other")
 
