@@ -31,7 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "check everything that needs no run",
     "ci": "judge what a pull request or a push brings",
     "verify": "show that every retained regression still fails before its fix",
-    "regressions": "show or verify the retained regressions",
+    "regressions": "list, audit, verify, add, retire or reopen the retained regressions",
     "bisect": "find the commit that broke a case, by bisection",
     "merge-driver": "merge regressions.json record by record; git calls it",
     "gates": "show how sure each gate is, and how many trials it takes",

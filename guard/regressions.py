@@ -77,6 +77,7 @@ RECORD_KEYS: dict[str, Check] = {
     "status": one_of("active", "retired"),
     "retirement": nullable(_RETIREMENT),
     "reopened": integer(0),
+    "reopening": nullable(_RETIREMENT),
     "observations": mapping({"rejected": workspace_path, "accepted": workspace_path}),
 }
 _INCIDENT = mapping(

@@ -1,32 +1,48 @@
-"""``guard regressions``: show the retained regressions, or verify them."""
+"""``guard regressions``: list, audit, verify, add, retire and reopen the retained regressions."""
 
 from __future__ import annotations
 
 import json as json_module
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from guard.commands import verify
 from guard.errors import ExitCode, UsageError
-from guard.output import out, printable
-from guard.project import Project
-from guard.proofs.case import find_case
-from guard.proofs.known import is_known
+from guard.output import out, path_from_here, printable, shell_path, write_file
+from guard.proofs.record import put_document, read_document, write_beside
 from guard.regressions import FILE, Record
+from guard.running.selection import select_one_case
 from guard.session import Session
 
 if TYPE_CHECKING:
     import argparse
 
-HELP = "show or verify the retained regressions"
-ACTIONS = ("show", "verify")
-TO_COME = ("audit", "add", "retire", "reopen")
+HELP = "list, audit, verify, add, retire or reopen the retained regressions"
+#: Action → the options of its own.
+ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "show": (),
+    "audit": (),
+    "verify": (),
+    "add": ("agent", "before", "patch", "incident", "fails_on"),
+    "retire": ("reason", "by"),
+    "reopen": ("reason", "by"),
+}
+OWN_OPTIONS: Final = tuple(dict.fromkeys(name for names in ACTIONS.values() for name in names))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard regressions``."""
-    parser.add_argument("action", metavar="ACTION", help=f"{' or '.join(ACTIONS)}")
+    parser.add_argument("action", metavar="ACTION", help=", ".join(ACTIONS))
+    add = parser.add_argument_group("add CASE: a record of it, to be proven by `guard prove CASE`")
+    add.add_argument("--agent", metavar="NAME", help="whose case it is, to be sure")
+    add.add_argument("--before", metavar="REV", help="broken as it was there; kept as a patch")
+    add.add_argument("--patch", metavar="F", help="broken by this patch")
+    add.add_argument("--incident", metavar="TEXT", help="what happened, in one sentence")
+    add.add_argument("--fails-on", metavar="KEY", action="append", help="what fails there")
+    retire = parser.add_argument_group("retire ID, reopen ID")
+    retire.add_argument("--reason", metavar="TEXT", help="why")
+    retire.add_argument("--by", metavar="NAME", help="who says so; git's user.name if left out")
     verify.add_arguments(parser)
 
 
@@ -37,68 +53,160 @@ def regressions(
     disabled: frozenset[str] = frozenset(),
     **values: Any,
 ) -> int:
-    """Show the records, or verify them as ``guard verify`` does."""
-    if action in TO_COME:
-        raise UsageError(f"`guard regressions {action}` is not there yet", "guard regressions show")
-    ids = [name for name in ids if not _is_the_file(name)]
+    """Do what the action says; all but ``verify`` run nothing."""
+    if action not in ACTIONS:
+        from guard.schema import nearest
+
+        said = f"guard regressions {action}: takes {', '.join(ACTIONS)}{nearest(action, ACTIONS)}"
+        raise UsageError(said)
+    own = {name: values.pop(name, None) for name in OWN_OPTIONS}
+    for name, value in own.items():
+        if value is not None and name not in ACTIONS[action]:
+            option = name.replace("_", "-")
+            raise UsageError(f"guard regressions {action} takes no --{option}")
     if action == "verify":
-        return verify.verify(ids=ids, disabled=disabled, **values)
-    if action != "show":
-        raise UsageError(f"guard regressions {action}: takes {' or '.join(ACTIONS)}")
+        return verify.verify(ids=_without_file(ids), disabled=disabled, **values)
+    return _FUNCTIONS[action](list(ids), disabled, {**values, **own})
+
+
+def _without_file(ids: Sequence[str]) -> list[str]:
+    """Leave out the path of this repository's own file, which stands for all its records."""
+    for name in ids:
+        if name.endswith(".json") and os.path.basename(name) != FILE:
+            hint = f"guard regressions audit {shell_path(name)}"
+            raise UsageError(f"{printable(name)} is not {FILE} of this repository", hint)
+    return [name for name in ids if os.path.basename(name) != FILE]
+
+
+# show --------------------------------------------------------------------------------------
+
+
+def _show(ids: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    from guard.retained.listing import lines_of
+
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project()
-        records = verify.select_records(project, ids)
+        records = verify.select_records(project, _without_file(ids))
         if values.get("json"):
             return _as_json(records, str(values["json"]))
-        for line in _lines(project, records):
+        for line in lines_of(project, records) if records else [verify.NOTHING]:
             out(line)
     return ExitCode.OK
 
 
-def _is_the_file(name: str) -> bool:
-    """Tell whether a name is the path of this repository's own file, which stands for all."""
-    if name.endswith(".json") and os.path.basename(name) != FILE:
-        raise UsageError(f"{name}: only {FILE} of this repository is read yet")
-    return os.path.basename(name) == FILE
-
-
 def _as_json(records: Sequence[Record], path: str) -> int:
-    from guard.output import write_file
-
     write_file(path, json_module.dumps({r.id: r.raw for r in records}, indent=2) + "\n")
     return ExitCode.OK
 
 
-def _lines(project: Project, records: Sequence[Record]) -> list[str]:
-    if not records:
-        return [verify.NOTHING]
-    lines: list[str] = []
-    for record in records:
-        lines.append(f"{printable(record.id)} ({_state(project, record)}): {_incident(record)}")
-        keys = ", ".join(record.fails_on) or "no key"
-        lines.append(
-            printable(
-                f"  {record.case}, agent {record.agent}, fails on {keys}, before: {_before(record)}"
-            )
+# add ---------------------------------------------------------------------------------------
+
+
+def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    from guard.retained.adding import Asked, States, new_record
+
+    name = _only(names, "add", "CASE")
+    asked = Asked(
+        agent=values["agent"],
+        before=values["before"],
+        patch=values["patch"],
+        incident=values["incident"],
+        fails_on=values["fails_on"] or (),
+    )
+    with Session.open(disabled=disabled) as session:
+        project = session.guarded_project()
+        case = select_one_case(project, name, "regressions add")
+        with States(project) as states:
+            added = new_record(project, states.broken, case, asked)
+        root = session.repo.root
+        document = read_document(root)
+        records = {**document["regressions"], added.record.id: added.fields}
+        write_beside(root, added.files)
+        put_document(root, {**document, "regressions": records})
+    also = "".join(f", and {printable(path)}" for path in added.files)
+    out(f"{printable(added.record.id)} is in {FILE}, PENDING{also}; nothing was run")
+    out(f"next: guard prove {shell_path(case.id)}")
+    return ExitCode.OK
+
+
+def _only(names: Sequence[str], action: str, what: str) -> str:
+    if len(names) != 1:
+        raise UsageError(f"guard regressions {action} takes one {what}", "guard regressions show")
+    return names[0]
+
+
+# retire, reopen ----------------------------------------------------------------------------
+
+
+def _retire(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    from guard.retained.retiring import retired
+
+    name = _changed(names, disabled, values, "retire", retired)
+    out(f"{printable(name)} is retired: {printable(values['reason'])}; it is reported, and not run")
+    return ExitCode.OK
+
+
+def _reopen(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    from guard.retained.retiring import reopened
+
+    name = _changed(names, disabled, values, "reopen", reopened)
+    out(f"{printable(name)} is active again, and PENDING until it is proven anew")
+    out(f"next: guard prove {shell_path(name)}")
+    return ExitCode.OK
+
+
+def _changed(
+    names: list[str],
+    disabled: frozenset[str],
+    values: Mapping[str, Any],
+    action: str,
+    change: Callable[[Mapping[str, Any], str, str, str], dict[str, Any]],
+) -> str:
+    """Change one record on disk; return its id."""
+    name = _only(names, action, "ID")
+    reason = (values["reason"] or "").strip()
+    if not reason:
+        hint = f'guard regressions {action} {shell_path(name)} --reason "WHY"'
+        raise UsageError(f"say why: guard regressions {action} takes a reason", hint)
+    with Session.open(disabled=disabled) as session:
+        session.guarded_project()
+        root = session.repo.root
+        by = values["by"] or session.repo.run("config", "user.name", ok=None).out.decode(
+            "utf-8", "replace"
         )
-    retired = sum(record.retired for record in records)
-    lines.append(f"{len(records)} retained, {retired} of them retired; guard verify proves them")
-    return lines
+        put_document(root, change(read_document(root), name, reason, by.strip()))
+    out(f"written: {path_from_here(root, FILE)}")
+    return name
 
 
-def _state(project: Project, record: Record) -> str:
-    """Say what the file alone can tell: numbers without a known receipt prove nothing."""
-    if record.retired:
-        return "retired"
-    case, _ = find_case(project, record)
-    known = case is not None and is_known(record, case.id, project.store)
-    return f"proven {(record.proof or {})['date']}" if known else "PENDING"
+# audit -------------------------------------------------------------------------------------
 
 
-def _before(record: Record) -> str:
-    kind = str(record.before["kind"])
-    return f"{kind} {record.before['rev']}" if kind == "revision" else kind
+def _audit(paths: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    from guard.retained.auditing import audit_paths
+    from guard.retained.telling import audit_lines
+
+    del disabled  # No plugin is loaded, here or in the repositories named.
+    if not paths:
+        from guard.git import find_repo
+
+        with find_repo() as repo:
+            paths = [repo.root]
+    audited = audit_paths(paths)
+    if values.get("json"):
+        found = [file._asdict() for file in audited]
+        write_file(str(values["json"]), json_module.dumps(found, indent=2) + "\n")
+    if values.get("json") != "-":
+        for line in audit_lines(audited):
+            out(line)
+    wrong = any(file.wrong for file in audited)
+    return ExitCode.REGRESSION if wrong else ExitCode.OK
 
 
-def _incident(record: Record) -> str:
-    return printable(str(record.incident.get("summary", "") or "no summary"))
+_FUNCTIONS: Final[Mapping[str, Callable[[list[str], frozenset[str], Mapping[str, Any]], int]]] = {
+    "show": _show,
+    "audit": _audit,
+    "add": _add,
+    "retire": _retire,
+    "reopen": _reopen,
+}

@@ -180,9 +180,12 @@ class BrokenStates:
     def _find_origin(self, record: Record) -> tuple[History, Origin, bool]:
         history = next((h for h in self.histories if h.holds(record.id, record.reopened)), None)
         if history is None:
-            first = self.histories[0]
-            origin = Origin("", first.tip)
-            return first, origin, self.changes_agent(record, origin)
+            first, origin = self.histories[0], Origin("", self.histories[0].tip)
+            touched = self.changes_agent(record, origin)
+            # Reopened, with no edit of the agent: what it stands for is its latest fix.
+            history = next((h for h in self.histories if h.holds(record.id, 0)), None)
+            if touched or history is None:
+                return first, origin, touched
         newest: Origin | None = None
         for origin in history.origins(record.id):
             newest = newest or origin

@@ -42,6 +42,8 @@ class Proved(NamedTuple):
     """Whether the store holds that red side, for the second call."""
     files: Mapping[str, bytes] = {}
     """What goes beside the record into the repository."""
+    unkept: str = ""
+    """Why no observation of it is kept, where none is."""
 
     @property
     def exit_code(self) -> int:
@@ -60,7 +62,7 @@ def prove_case(prover: Prover, case: Case, before: str | None = None) -> Proved:
         return Proved(prover.prove([record])[0], record)
     if before is not None:
         return _from_revision(prover, record, stable_name(prover.project, before))
-    if record.before["kind"] != "parent" and not _is_committed(prover, record):
+    if record.before["kind"] != "parent" and not _is_committed(prover, record, record.reopened):
         # Its author says how its broken state is rebuilt: no history knows of it.
         return _proved(prover, record)
     head = prover.histories[0].tip
@@ -74,8 +76,8 @@ def prove_case(prover: Prover, case: Case, before: str | None = None) -> Proved:
     return _red(prover, case, record)
 
 
-def _is_committed(prover: Prover, record: Record) -> bool:
-    return any(history.holds(record.id, record.reopened) for history in prover.histories)
+def _is_committed(prover: Prover, record: Record, reopened: int = 0) -> bool:
+    return any(history.holds(record.id, reopened) for history in prover.histories)
 
 
 def record_of(project: Project, case: Case) -> Record:

@@ -30,12 +30,16 @@ def write_record(root: str, proved: Proved, case: Case) -> None:
 
     The trials may have taken minutes: the file is read again, so that no edit is lost.
     """
-    path = os.path.join(root, FILE)
     document = read_document(root)
     known = document["regressions"].get(proved.record.id, {})
     records = {**document["regressions"], proved.record.id: fields_of(proved, case, known)}
     write_beside(root, proved.files)
-    write_file(path, write_regressions({**document, "regressions": records}).decode())
+    put_document(root, {**document, "regressions": records})
+
+
+def put_document(root: str, document: Mapping[str, Any]) -> None:
+    """Write regressions.json, whole or not at all."""
+    write_file(os.path.join(root, FILE), write_regressions(document).decode())
 
 
 def read_document(root: str) -> Mapping[str, Any]:
@@ -71,15 +75,16 @@ def fields_of(proved: Proved, case: Case, known: Mapping[str, Any]) -> dict[str,
         "retirement": None,
     }
     stated = {key: known[key] for key in known if key in _THEIRS}
-    return {**fields, **stated, **_reopened(record), **_others(known, fields)}
+    return {**fields, **stated, **_others(known, fields), **_written_where_stated(record)}
 
 
 #: What a person writes; a proof leaves it as it is.
 _THEIRS: Final = ("incident", "claims", "seams", "status", "retirement")
 
 
-def _reopened(record: Record) -> dict[str, int]:
-    return {"reopened": record.reopened} if record.reopened else {}
+def _written_where_stated(record: Record) -> dict[str, Any]:
+    stated = {"reopened": record.reopened, "observations": dict(record.observations)}
+    return {key: value for key, value in stated.items() if value}
 
 
 def _others(known: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:

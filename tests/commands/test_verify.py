@@ -117,13 +117,6 @@ def test_a_proof_with_a_known_receipt_is_shown_as_proven(repo: ScratchRepo) -> N
     assert "taxi (proven 20" in call_guard(repo.root, "regressions", "show").out
 
 
-@pytest.mark.parametrize("action", ["audit", "add", "retire", "reopen"])
-def test_later_actions_are_refused_in_one_line(proven: ScratchRepo, action: str) -> None:
-    outcome = call_guard(proven.root, "regressions", action)
-    assert outcome.code == 2
-    assert f"`guard regressions {action}` is not there yet" in outcome.err
-
-
 @pytest.mark.parametrize("arguments", [("list",), ("show", "other.json")])
 def test_other_actions_and_files_are_refused(
     proven: ScratchRepo, arguments: tuple[str, ...]
