@@ -38,6 +38,8 @@ _SETTINGS = r"^(core\.ignorecase|index\.sparse)$"
 #: Whose files may be edited where guard itself is being worked on.
 _DECIDERS = (configured_globs, guarded_globs, pathspecs_of)
 _GIT = b"GIT_NO_REPLACE_OBJECTS=1 GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 git "
+#: diff-tree reads the index first, which is long in a large repository, and takes nothing from it.
+_NO_INDEX = b'GIT_INDEX_FILE="$list.none" '
 _DIFF = b"--quiet --no-ext-diff --ignore-submodules=none "
 _ANY_SKILL = b"':(top,glob)**/SKILL.md'"
 
@@ -186,7 +188,7 @@ def list_text(tree: str, identity: str, asked: Pathspecs, files: Iterable[str]) 
         *(b"    " + _unchanged(file) for file in files),
         b"}",
         b"at_head() {",
-        b"    " + _GIT + b"diff-tree -r " + _DIFF + b'"$tree" HEAD -- ' + places,
+        b"    " + _NO_INDEX + _GIT + b"diff-tree -r " + _DIFF + b'"$tree" HEAD -- ' + places,
         b"}",
         b"untouched() {",
         b"    " + _GIT + b"diff-index --cached " + _DIFF + b"HEAD -- " + places + b" " + _ANY_SKILL,
