@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
-from guard.errors import UsageError
+from guard.errors import ExitCode, UsageError
 from guard.judging.judge import Judgement, cosmetic_count, joined, judge_commit
 from guard.judging.ranges import judge_range, own_commits
 from guard.judging.unguarded import without_files
@@ -16,7 +17,9 @@ from guard.output import LOOK
 from guard.project import Project
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
+from guard.rules.anti_slop import NULL, WORDING, NullControl, null_control, wording_cases
 from guard.rules.counter_example import accepted_counter_examples
+from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
 from guard.running.expectations import check_expectations
@@ -28,21 +31,20 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "check everything that needs no run"
-#: Listed by the design, owned by a later version.
-TO_COME = ("null", "run_checkers")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard check``."""
-    import argparse
-
     parser.add_argument("--base", metavar="REV", help="judge the commits since REV by the rules")
     parser.add_argument(
         "--message", metavar="F", help="judge what isn't committed as a commit of this message"
     )
-    for name in TO_COME:
-        flag = f"--{name.replace('_', '-')}"
-        parser.add_argument(flag, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--null", action="store_true", help="name the cases that an agent passes which does nothing"
+    )
+    parser.add_argument(
+        "--run-checkers", action="store_true", help="start the checkers of `command`, too"
+    )
     add_at_option(parser)
     add_run_options(parser)
 
@@ -51,31 +53,43 @@ def check(
     *,
     base: str | None = None,
     message: str | None = None,
+    null: bool = False,
+    run_checkers: bool = False,
     at: str = "worktree",
     disabled: frozenset[str],
     **values: Any,
 ) -> int:
     """Check configuration, cases, records and rules; return the exit code."""
-    for name in TO_COME:
-        if values.pop(name, False):
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"guard check {flag} is not there yet", "guard check --help")
     options = RunOptions.of(values)
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
         report = start_report(project, "check", at, options)
-        rules = check_tree(project, everything=base is None)
+        rules = check_tree(project, everything=base is None, run_checkers=run_checkers)
+        may_run = any_checker if run_checkers else no_checker
+        proof = prove_graders(project, may_run)
+        control = null_control(project, may_run) if null else NullControl()
         judged = _judge_commits(session, project, base, message)
         counted = cosmetic_count(judged.cosmetic)
         report = report._replace(
-            rules=(*rules, *judged.violations),
-            notes=(*judged.notes, *counted, *_unguarded(project), _what_was_checked(project)),
+            rules=(*rules, *proof.violations, *control.findings, *judged.violations),
+            notes=(
+                *judged.notes,
+                *counted,
+                *_unguarded(project),
+                *proof.lines(by_hand=True),
+                *control.notes,
+                _what_was_checked(project, programs=run_checkers),
+            ),
             exempt=judged.exempt,
+            not_established=proof.unknown,
+            exit_code=_code(proof, (*rules, *control.findings), strict=report.strict and null),
         )
         return finish_report(project, report, options)
 
 
-def check_tree(project: Project, *, everything: bool) -> tuple[Violation, ...]:
+def check_tree(
+    project: Project, *, everything: bool, run_checkers: bool = False
+) -> tuple[Violation, ...]:
     """Check the tree itself; an agent without a case counts where no base is named."""
     for agent in project.agents.values():
         checked_options(project, agent)
@@ -84,8 +98,15 @@ def check_tree(project: Project, *, everything: bool) -> tuple[Violation, ...]:
         *(without_case(project) if everything else ()),
         *invalid_records(project),
         *unbound_evaluators(project),
-        *accepted_counter_examples(project),
+        *accepted_counter_examples(project, run_checkers=run_checkers),
+        *wording_cases(project),
     )
+
+
+def _code(proof: GraderProof, rules: Iterable[Violation], *, strict: bool) -> int:
+    """Return 3 where it isn't known of a check, or ``strict`` of a case, that it can fail."""
+    doubted = strict and any(rule.rule in (NULL, WORDING) for rule in rules)
+    return ExitCode.NOT_ESTABLISHED if proof.unknown or doubted else ExitCode.OK
 
 
 def _judge_commits(
@@ -121,6 +142,7 @@ def _unguarded(project: Project) -> list[str]:
     return [f"{LOOK} no file matches the paths of {', '.join(found)}"] if found else []
 
 
-def _what_was_checked(project: Project) -> str:
+def _what_was_checked(project: Project, *, programs: bool) -> str:
     agents, cases = count(len(project.agents), "agent"), count(len(project.cases), "case")
-    return f"{agents}, {cases}, {count(len(project.records), 'record')} checked; nothing was run"
+    run = "checkers were run, no agent" if programs else "nothing was run"
+    return f"{agents}, {cases}, {count(len(project.records), 'record')} checked; {run}"

@@ -10,7 +10,7 @@ from guard.change import diff_trees
 from guard.engine import Engine
 from guard.git import bytes_of, text_of
 from guard.model import Case
-from guard.output import mark_of, path_from_here, printable, shell_path
+from guard.output import LOOK, mark_of, path_from_here, printable, shell_path
 from guard.project import Project
 from guard.proofs.past_agent import agent_in
 from guard.proofs.prove import Proved
@@ -89,16 +89,18 @@ def _proven(proved: Proved, case: Case, engine: Engine, *, recorded: bool) -> li
     proof = proved.proof
     mine = "your change" if proof.state == "live" else "the fix"
     keys = ", ".join(proved.record.fails_on)
-    lines = [
-        f"✓ {printable(proof.id)} PROVEN: fails without {mine} ({printable(keys)}), passes with it",
-        f"  {_sides(proof)}",
-    ]
+    shown = f"fails without {mine} ({printable(keys)}), passes with it"
+    if proof.state == "command":
+        shown = printable(proof.reason)
+    lines = [f"✓ {printable(proof.id)} PROVEN: {shown}", f"  {_sides(proof)}"]
     if proof.after:
         said = describe_rate(proof.after.passed, proof.after.trials)
         lines.append(f"  {said}, for this model version, today")
     if not recorded:
         return [*lines, "nothing is recorded (--no-record)"]
     lines.append(f"recorded in {FILE}{_note(proved)}.{_owed(case, engine)}")
+    if proved.unkept:
+        lines.append(f"{LOOK} no observation of it is kept: {printable(proved.unkept)}")
     return lines + _next(proved, case, engine.project)
 
 
@@ -120,8 +122,9 @@ def _side(side: Side | None, result: CaseResult | None) -> str:
 
 
 def _note(proved: Proved) -> str:
-    if proved.files:
-        return f", its state before in {', '.join(map(printable, proved.files))}"
+    path = proved.record.before.get("path", "")
+    if path in proved.files:
+        return f", its state before in {printable(path)}"
     if proved.record.before["kind"] != "revision":
         return ""
     return f" with its state before at {proved.record.before['rev']}; a tag keeps that commit"

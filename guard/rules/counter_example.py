@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from guard.engine import Engine
 from guard.errors import TrialOutcome, UsageError
 from guard.model import Case, Violation
+from guard.process import CheckerPlace, checkers_run_in
 from guard.project import Project
+from guard.references import named_in_repo
 from guard.running.counter_examples import judge_counter_example, lay_over, observe
-from guard.trials.stage import Stage
-from guard.workspace import lay_workspace
+from guard.trials.environment import trial_environment
+from guard.trials.stage import Slot, Stage
+from guard.workspace import Workspace, lay_workspace
 
 RULE = "counter-example"
-#: Checkers are programs: they are started in hooks and runs, never by an offline check.
-LEFT_OUT = ("command",)
+#: Checkers are programs: `guard check` starts them where it is told to.
+CHECKERS = ("command",)
 
 
-def accepted_counter_examples(project: Project) -> Iterator[Violation]:
+def accepted_counter_examples(
+    project: Project, *, run_checkers: bool = False
+) -> Iterator[Violation]:
     """Yield a violation for each counter-example that the checks don't reject as stated."""
     with Engine(project) as engine:
         for name in sorted(project.cases):
             case = project.cases[name]
             if case.counter_examples:
                 stage = engine.stage(project.agents[case.agent])
-                yield from _judged(project, stage, case)
+                yield from _judged(project, stage, case, run_checkers=run_checkers)
 
 
-def _judged(project: Project, stage: Stage, case: Case) -> Iterator[Violation]:
+def _judged(
+    project: Project, stage: Stage, case: Case, *, run_checkers: bool
+) -> Iterator[Violation]:
+    expected = {**stage.agent.always, **case.expected}
+    run_checkers = run_checkers and not stage.missing
     for number, example in enumerate(case.counter_examples, 1):
         with stage.slot() as slot:
             given = stage.given(case)
@@ -35,14 +47,16 @@ def _judged(project: Project, stage: Stage, case: Case) -> Iterator[Violation]:
             after = lay_workspace(slot.folder, f"{case.id}-after", stage.template, given)
             try:
                 lay_over(example, after.path, lambda path: _fixture(project, case, path))
-                judgement = judge_counter_example(
-                    example,
-                    observe(example, before.path, after.path),
-                    {**stage.agent.always, **case.expected},
-                    stage.evaluators,
-                    inputs=case.input,
-                    leave_out=LEFT_OUT,
-                )
+                repo = _lay_repo(stage, after, expected) if run_checkers else ""
+                with _checkers_of(stage, slot, after) if run_checkers else nullcontext():
+                    judgement = judge_counter_example(
+                        example,
+                        observe(example, before.path, after.path, repo),
+                        expected,
+                        stage.evaluators,
+                        inputs=case.input,
+                        leave_out=() if run_checkers else CHECKERS,
+                    )
                 problem = judgement.problem
             except TrialOutcome as error:
                 problem = error.message
@@ -57,6 +71,19 @@ def _judged(project: Project, stage: Stage, case: Case) -> Iterator[Violation]:
                 paths=(case.path,),
                 hint=(f"guard explain {RULE}",),
             )
+
+
+def _checkers_of(stage: Stage, slot: Slot, workspace: Workspace) -> AbstractContextManager[None]:
+    env = trial_environment(workspace.folder, stage.shared_env)
+    return checkers_run_in(CheckerPlace(slot.sandbox.starter, env))
+
+
+def _lay_repo(stage: Stage, workspace: Workspace, expected: Mapping[str, Any]) -> str:
+    """Lay ``{repo}`` as checkers see it."""
+    folder = os.path.join(workspace.folder, "repo")
+    os.mkdir(folder)
+    stage.checker_repo.template(named_in_repo(expected)).lay(os.fsencode(folder))
+    return folder
 
 
 def _fixture(project: Project, case: Case, path: str) -> bytes:

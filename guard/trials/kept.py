@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -32,8 +32,10 @@ class Left(NamedTuple):
     files: tuple[KeptFile, ...] = ()
     own: tuple[Score, ...] = ()
     """The scores of the engine itself."""
-    leave_out: frozenset[str] = frozenset()
-    """Expectation keys that are not judged."""
+
+
+#: Given where the workspace lies now: what was left in it.
+LeftIn = Callable[[str], Left]
 
 
 class KeptError(ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -27,7 +27,7 @@ from guard.trials.children import DirectStarter
 from guard.trials.environment import TAG, trial_environment
 from guard.trials.filters import BY_FILTER
 from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
-from guard.trials.kept import Left, keep_files, lay_kept, named_files
+from guard.trials.kept import LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.trials.stage import Slot, Stage, told
@@ -51,13 +51,14 @@ def check_folder(stage: Stage, case: Case, folder: str) -> TrialResult:
         return _OneTrial(stage, case, 1, slot).check(folder)
 
 
-def regrade(stage: Stage, case: Case, left: Left) -> Grade:
+def regrade(stage: Stage, case: Case, left_in: LeftIn, leave_out: Collection[str] = ()) -> Grade:
     """Grade what a trial left behind by today's checks, in a workspace laid anew.
 
-    No target is run, and no model is asked. Raises `KeptError` for files that can't be laid.
+    No target is run, and no model is asked. ``leave_out`` are expectation keys that are not
+    judged. Raises `KeptError` for files that can't be laid.
     """
     with stage.slot() as slot:
-        return _OneTrial(stage, case, 1, slot).regrade(left)
+        return _OneTrial(stage, case, 1, slot).regrade(left_in, leave_out)
 
 
 class _OneTrial:
@@ -102,14 +103,15 @@ class _OneTrial:
         finally:
             workspace.remove()
 
-    def regrade(self, left: Left) -> Grade:
+    def regrade(self, left_in: LeftIn, leave_out: Collection[str]) -> Grade:
         if lacking := self.stage.lacking(self.case):
             return _unreadable(lacking)
-        self.expected = {k: v for k, v in self.expected.items() if k not in left.leave_out}
+        self.expected = {k: v for k, v in self.expected.items() if k not in leave_out}
         workspace = self._lay()
         try:
             if broken := self.stage.stale(self.case, workspace):
                 return Grade(model.STALE, f"stale, needs review: {broken}")
+            left = left_in(workspace.path)
             lay_kept(left.files, workspace.path)
             judges = [e for e in self.stage.evaluators if not e.judge]
             return self._asked(workspace, left.observation, judges, left.own)

@@ -121,11 +121,17 @@ def test_what_is_not_committed_is_judged_by_its_message(
     assert "fix-needs-case" in said
 
 
-@pytest.mark.parametrize("flag", ["--null", "--run-checkers"])
-def test_what_is_to_come_is_refused_by_name(guarded: ScratchRepo, flag: str) -> None:
-    code, said = check(guarded, flag)
-    assert code == 2
-    assert f"guard check {flag} is not there yet" in said
+def test_counter_examples_are_put_through_checkers_where_that_is_asked_for(
+    guarded: ScratchRepo,
+) -> None:
+    checker = "command: {argv: [sh, -c, 'test -e {repo}/guard.yaml && grep -q hello SKILL.md']}"
+    case = f"---\nid: one\nexpected: {{{checker}}}\ncounter_examples: [%s]\n---\nWhy.\n"
+    guarded.write({"evals/one.md": case % "{files: {SKILL.md: bye}, fails: [command]}"})
+    assert check(guarded, "--run-checkers")[0] == 0
+    guarded.write({"evals/one.md": case % "{files: {SKILL.md: hello}, fails: [command]}"})
+    assert check(guarded)[0] == 0
+    code, said = check(guarded, "--run-checkers")
+    assert (code, "`command` accepts it" in said) == (1, True), said
 
 
 def test_a_base_that_is_none(guarded: ScratchRepo) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from guard.model import Agent
 from guard.results import KeptFile
 from guard.trials import kept as kept_files
-from guard.trials.kept import KeptError, keep_files, lay_kept, named_files
+from guard.trials.kept import KeptError, Left, LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import scan_folder
+from guard.trials.trial import regrade, run_trial
 from tests.conftest import ScratchRepo
 from tests.staging import FILES, case_of, run_script, staged
 
@@ -47,8 +49,6 @@ def test_what_a_checker_writes_is_not_the_trials(repo: ScratchRepo) -> None:
 
 
 def test_secrets_are_taken_out(repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from guard.model import Agent
-
     monkeypatch.setenv("MY_KEY", "s3cr3t-value")
     repo.write(FILES)
     agent = Agent("expense", workspace="agent", env=("MY_KEY",))
@@ -133,19 +133,19 @@ def test_artifacts_name_files_too() -> None:
 
 
 def test_a_stage_can_grade_it_again(repo: ScratchRepo) -> None:
-    from guard.trials.kept import Left
-    from guard.trials.trial import regrade, run_trial
-
     repo.write(FILES)
     checker = {"argv": ["grep", "-q", "taxi 457", "budget.md"]}
     case = case_of(expected={"command": checker, "reply_contains": ["done"]})
     with staged(repo, "sed -i s/400/457/ budget.md; echo done") as stage:
         trial = run_trial(stage, case, 1)
-        left = Left(trial.observation, trial.files)
-        assert (trial.verdict, regrade(stage, case, left).verdict) == ("PASS", "PASS")
-        untouched = regrade(stage, case, left._replace(files=()))
+
+        def left(files: tuple[KeptFile, ...]) -> LeftIn:
+            return lambda workspace: Left(trial.observation, files)
+
+        again = regrade(stage, case, left(trial.files))
+        assert (trial.verdict, again.verdict) == ("PASS", "PASS")
+        untouched = regrade(stage, case, left(()))
         assert (untouched.verdict, untouched.failing) == ("FAIL", ("command",))
-        without = left._replace(files=(), leave_out=frozenset(["command"]))
-        assert regrade(stage, case, without).verdict == "PASS"
+        assert regrade(stage, case, left(()), ["command"]).verdict == "PASS"
         stale = case._replace(preconditions=({"file_exists": "gone.md"},))
-        assert regrade(stage, stale, left).verdict == "STALE"
+        assert regrade(stage, stale, left(())).verdict == "STALE"

@@ -1,0 +1,224 @@
+"""Asks a record's checks again, of what a proof's trials left behind: the grader proof.
+
+What was rejected must be rejected still, on the recorded keys; what was accepted, accepted. No
+agent is run: it shows that the checks can tell the two apart, and nothing of the agent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from guard import model
+from guard.closing import Closing
+from guard.engine import Engine
+from guard.errors import GuardError
+from guard.leftovers import make_folder, remove_folder
+from guard.model import Case
+from guard.plugin.api import Evaluator
+from guard.project import Project
+from guard.proofs.observations import (
+    ENGINE_KEYS,
+    REJECTED,
+    Kept,
+    ObservationError,
+    read_kept,
+)
+from guard.regressions import Record
+from guard.rules.case_weakened import case_of
+from guard.storage.records import dump, to_plain
+from guard.trials.grading import BUILT_IN, Grade, grade
+from guard.trials.kept import KeptError, LeftIn, lay_kept
+from guard.trials.trial import regrade
+
+HOLDS: Final = "holds"
+BROKEN: Final = "broken"
+#: It can't be told: an observation is missing or edited, or the case asks for more by now.
+UNKNOWN: Final = "unknown"
+#: Its keys are read by checkers or a judge alone, which are not asked here.
+NOT_ASKED: Final = "not asked"
+#: A proof of before observations were kept, or one that none could be kept of.
+NOT_KEPT: Final = "not kept"
+
+CHECKERS: Final = "command"
+
+
+class Told(NamedTuple):
+    """What came of one record."""
+
+    record: Record
+    verdict: str
+    said: str = ""
+    paths: tuple[str, ...] = ()
+
+
+class Graders(Closing):
+    """Asks the checks of a project's cases; a context manager."""
+
+    def __init__(self, project: Project, may_run: Callable[[Case], bool]) -> None:
+        """``may_run``: whether a case's checkers, which are programs, may be started."""
+        self.project = project
+        self._engine = Engine(project)
+        self._may_run = may_run
+
+    def close(self) -> None:
+        """Remove every folder."""
+        self._engine.close()
+
+    # One record ------------------------------------------------------------------------
+
+    def judge(self, record: Record) -> Told | None:
+        """Return what came of a record; None where nothing is to be asked."""
+        case = None if record.retired else case_of(self.project, record)
+        keys = [key for key in record.fails_on if key not in ENGINE_KEYS]
+        if case is None or case.agent != record.agent or not keys:
+            return None
+        missing = self._missing(record)
+        if missing is None:
+            return Told(record, NOT_KEPT) if record.proof else None
+        try:
+            if missing:
+                raise ObservationError(f"{missing} is missing")
+            return self._judged(record, case, keys)
+        except (ObservationError, KeptError) as error:
+            return Told(record, UNKNOWN, str(error), (case.path,))
+
+    def _missing(self, record: Record) -> str | None:
+        """Return the first observation that should be there; None where none ever was."""
+        paths = [*record.observation_paths.values()]
+        absent = [path for path in paths if self.project.tree.read(path) is None]
+        if len(absent) == len(paths) and not record.observations:
+            return None
+        return absent[0] if absent else ""
+
+    def _judged(self, record: Record, case: Case, keys: Sequence[str]) -> Told:
+        asked = [key for key in keys if key not in self.left_out(case)]
+        if not asked:
+            return Told(record, NOT_ASKED)
+        for side, path in record.observation_paths.items():
+            kept = self._read(record, side, path)
+            found = self.grade(case, kept.left_in)
+            verdict, said = (
+                self._of_rejected(found, asked)
+                if side == REJECTED
+                else self._of_accepted(found, case, kept)
+            )
+            if verdict != HOLDS:
+                return Told(record, verdict, said, (case.path, path))
+        return Told(record, HOLDS)
+
+    def _read(self, record: Record, side: str, path: str) -> Kept:
+        try:
+            return read_kept(self.project.tree.read(path) or b"", record.id, side)
+        except ObservationError as error:
+            raise ObservationError(f"{path} {error.message}") from error
+
+    def _of_rejected(self, found: Grade, keys: Iterable[str]) -> tuple[str, str]:
+        if found.verdict in (model.ERROR, model.STALE):
+            return UNKNOWN, found.reason
+        scored = {score.key for score in found.scores}
+        for key in keys:
+            if key not in scored:
+                return BROKEN, f"nothing scores {key}, on which what happened was rejected"
+            if key not in found.failing or key in found.excused:
+                return BROKEN, f"{key} accepts now what happened before the fix"
+        return HOLDS, ""
+
+    def _of_accepted(self, found: Grade, case: Case, kept: Kept) -> tuple[str, str]:
+        if found.verdict in (model.PASS, model.XFAIL):
+            return HOLDS, ""
+        if found.verdict in (model.ERROR, model.STALE):
+            return UNKNOWN, found.reason
+        expected = self.expected(case)
+        if found.verdict == model.UNGRADED and expected.keys() <= self.left_out(case):
+            return HOLDS, ""
+        failing = [key for key in found.failing if key not in found.excused]
+        if all(_asks_else(key, kept.expected, expected) for key in failing or [""]):
+            return UNKNOWN, f"the case asks for something else than when proven: {found.reason}"
+        return BROKEN, f"what the fix does is no longer accepted: {found.reason}"
+
+    # Asking ----------------------------------------------------------------------------
+
+    def expected(self, case: Case) -> dict[str, Any]:
+        """Return all that is expected in a case."""
+        return {**self.project.agents[case.agent].always, **case.expected}
+
+    def left_out(self, case: Case) -> frozenset[str]:
+        """Return the keys of a case that are not asked: a judge's, and programs' unless allowed."""
+        judges = (e for e in self._evaluators(case) if e.judge)
+        keys = {key for judge in judges for key in (*judge.reads, *judge.writes)}
+        expected = self.expected(case)
+        if CHECKERS in expected and not (self._may_run(case) and not self._lacks(case)):
+            keys.add(CHECKERS)
+        return frozenset(keys)
+
+    def _lacks(self, case: Case) -> str:
+        """Return the variable that the agent's programs ask for and that isn't set here."""
+        return self._engine.stage(self.project.agents[case.agent]).missing
+
+    def _evaluators(self, case: Case) -> tuple[Evaluator, ...]:
+        return self.project.evaluators_of(self.project.agents[case.agent])
+
+    def grade(self, case: Case, left_in: LeftIn, *, whole: bool = False) -> Grade:
+        """Put what was left behind through today's checks.
+
+        ``whole``: on all files of the agent's workspace, though its checks may read none.
+        """
+        leave_out = self.left_out(case)
+        if whole or self.needs_workspace(case):
+            stage = self._engine.stage(self.project.agents[case.agent])
+            return regrade(stage, case, left_in, leave_out)
+        return self._graded_alone(case, left_in, leave_out)
+
+    def needs_workspace(self, case: Case) -> bool:
+        """Tell whether a check may read files that no expectation names."""
+        expected = self.expected(case).keys() - self.left_out(case)
+        if CHECKERS in expected:
+            return True
+        others = [e for e in self._evaluators(case) if e.source != BUILT_IN and not e.judge]
+        return any(not e.declared or not expected.isdisjoint(e.reads) for e in others)
+
+    def _graded_alone(self, case: Case, left_in: LeftIn, leave_out: Collection[str]) -> Grade:
+        """Grade in a folder that holds what is kept, and nothing else: no other file is read."""
+        expected = {k: v for k, v in self.expected(case).items() if k not in leave_out}
+        folder = make_folder("scratch")
+        try:
+            workspace = os.path.join(folder, "ws")
+            os.mkdir(workspace)
+            left = left_in(workspace)
+            lay_kept(left.files, workspace)
+            seen = left.observation._replace(workspace=workspace)
+            judges = [e for e in self._evaluators(case) if not e.judge]
+            return grade(case, expected, seen, judges, left.own)
+        finally:
+            remove_folder(folder)
+
+
+def _asks_else(key: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Tell whether what a key stands for is expected otherwise than it was."""
+    if key in before and key in now:
+        return dump(to_plain(before[key])) != dump(to_plain(now[key]))
+    # A score of an evaluator's own name: it may have read any expectation.
+    return dump(to_plain(before)) != dump(to_plain(now))
+
+
+# All of them -------------------------------------------------------------------------------
+
+
+def ask_again(
+    project: Project, records: Iterable[Record], may_run: Callable[[Case], bool]
+) -> list[Told]:
+    """Return what came of each record that there is something to ask about."""
+    with Graders(project, may_run) as graders:
+        return [*_all_told(graders, records)]
+
+
+def _all_told(graders: Graders, records: Iterable[Record]) -> Iterator[Told]:
+    for record in records:
+        try:
+            told = graders.judge(record)
+        except GuardError as error:
+            told = Told(record, UNKNOWN, error.message)
+        if told is not None:
+            yield told
