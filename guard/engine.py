@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
 from guard.model import Agent, Case, Policy
+from guard.plugin.api import Evaluator, Target
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import CaseResult, TrialResult
@@ -90,8 +91,6 @@ class Engine(Closing):
 
     def _prepared(self, agent: Agent, tree: Tree) -> Stage:
         project = self.project
-        if self._folder is None:
-            self._folder = RunFolder(project.repo)
         return prepare_stage(
             project.repo,
             tree,
@@ -99,12 +98,41 @@ class Engine(Closing):
             project.target_of(agent),
             project.evaluators_of(agent),
             checked_options(project, agent),
-            run=self._folder,
+            run=self._run_folder(),
             hide_from_target=hidden_from_target(project, agent),
             hide_from_workspace=hidden_from_workspace(project, agent),
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
+
+    def command_stage(
+        self,
+        agent: Agent,
+        target: Target,
+        evaluators: Sequence[Evaluator],
+        options: Mapping[str, Any],
+    ) -> Stage:
+        """Return a stage for a program that is no agent: nothing of the tree is hidden from it."""
+        name = (f"{agent.name} {options}", self.project.tree.oid)
+        if name not in self._stages:
+            self._stages[name] = prepare_stage(
+                self.project.repo,
+                self.project.tree,
+                agent._replace(always={}),
+                target,
+                evaluators,
+                options,
+                run=self._run_folder(),
+                hide_from_target=lambda path: False,
+                hide_from_workspace=lambda path: False,
+                python=agent_python(agent, self.project.repo.root),
+            )
+        return self._stages[name]
+
+    def _run_folder(self) -> RunFolder:
+        if self._folder is None:
+            self._folder = RunFolder(self.project.repo)
+        return self._folder
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""

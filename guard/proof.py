@@ -6,13 +6,15 @@ only the agent's own paths are as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from guard.closing import Closing
 from guard.engine import Engine
-from guard.model import Case
+from guard.model import PROVEN, Case
 from guard.proofs.attempt import Attempt
 from guard.proofs.broken_state import BrokenStates
+from guard.proofs.by_command import CommandHalf
 from guard.proofs.evidence import BEFORE, Half
 from guard.proofs.origin import History, commits_before
 from guard.proofs.scratch import Scratch
@@ -48,6 +50,8 @@ class Prover(Closing):
         self.scratch = Scratch(repo)
         self.histories = [History(repo, store, rev) for rev in commits_before(repo, before_revs)]
         self.states = BrokenStates(self.project, self.histories, self.scratch)
+        self.broken: dict[str, Tree] = {}
+        """Record → the broken state that decided, as it was run."""
         self._uncontrolled: dict[str, str] = {}
 
     def prove(self, records: Iterable[Record], *, draft: bool = False) -> list[ProofResult]:
@@ -91,6 +95,12 @@ class Prover(Closing):
                 f"which files a run loads is not controlled: target {target} can't tell"
             )
 
+    def note_command(self, verdict: str) -> None:
+        """Note a proof that rests on a command: nobody rebuilt what it runs against."""
+        if verdict == PROVEN:
+            said = "by its command alone a record is proven, without a rebuilt broken state"
+            self._uncontrolled["a command"] = said
+
     def half(self, case: Case, tree: Tree, side: str, fails_on: Sequence[str] = ()) -> Half:
         """Return one side of a proof, with what is kept of it."""
         deterministic = self.engine.is_deterministic(self.project.agents[case.agent])
@@ -102,6 +112,13 @@ class Prover(Closing):
             judge = after_judge(case, deterministic=deterministic)
             more = after_more(case, judge, deterministic=deterministic, least=least)
         half = Half(self.engine, case, tree, side, judge, more)
+        if not self.fresh:
+            half.recall()
+        return half
+
+    def command_half(self, case: Case, before: Mapping[str, Any]) -> Half:
+        """Return the broken side of a record whose command stands for it."""
+        half = CommandHalf(self.engine, case, before, self.engine.limits.trials or 0)
         if not self.fresh:
             half.recall()
         return half

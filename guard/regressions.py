@@ -28,8 +28,10 @@ FILE = "regressions.json"
 SCHEMA = "guard.regressions.v1"
 FORMAT = "regressions-1"
 KINDS = ("parent", "revision", "patch", "command")
-#: What a later version of guard adds; refused by name, so that nothing pretends.
-KINDS_TO_COME = ("command",)
+#: Exit codes that say nothing of what a command was to show: git bisect's and the shell's own.
+NEVER_RED = (125, 126, 127)
+#: Above it a shell names the signal that ended a program.
+MOST_EXIT = 128
 
 _SIDE: dict[str, Check] = {"passed": integer(0), "trials": integer(0)}
 _PROOF: dict[str, Check] = {
@@ -50,7 +52,8 @@ _BEFORE: dict[str, Check] = {
 _NEEDS = {"revision": "rev", "patch": "path", "command": "argv"}
 
 
-def _before(value: Any) -> dict[str, Any]:
+def check_before(value: Any) -> dict[str, Any]:
+    """Return how a broken state is rebuilt, validated. Raises `Invalid`."""
     found: dict[str, Any] = mapping(_BEFORE, required=("kind",))(value)
     needed = _NEEDS.get(found["kind"])
     if needed and needed not in found:
@@ -61,7 +64,20 @@ def _before(value: Any) -> dict[str, Any]:
     extra = next((key for key in found if key not in allowed), None)
     if extra:
         raise Invalid(f"kind {found['kind']} takes no `{extra}`", (extra,))
+    if found["kind"] == "command":
+        _check_command(found)
     return found
+
+
+def _check_command(before: Mapping[str, Any]) -> None:
+    if not before["argv"]:
+        raise Invalid("names no program", ("argv",))
+    code = before.get("expect_exit")
+    if code in NEVER_RED or (code or 0) > MOST_EXIT:
+        raise Invalid(f"{code} never shows that the guard caught something", ("expect_exit",))
+    if code == 0 and not before.get("expect_output"):
+        said = "0 alone shows nothing: say what it prints too, `expect_output`"
+        raise Invalid(said, ("expect_exit",))
 
 
 _RETIREMENT = mapping({"reason": text, "date": text, "by": any_text}, required=("reason", "date"))
@@ -71,7 +87,7 @@ RECORD_KEYS: dict[str, Check] = {
     "incident": mapping({"summary": any_text, "date": any_text, "issue": nullable(anything)}),
     "claims": texts,
     "seams": texts,
-    "before": _before,
+    "before": check_before,
     "fails_on": texts,
     "proof": nullable(mapping(_PROOF)),
     "status": one_of("active", "retired"),
@@ -121,6 +137,11 @@ class Record(NamedTuple):
     def observation_paths(self) -> Mapping[str, str]:
         """Side (rejected, accepted) → the file that its observation is kept in."""
         return self.observations or observation_paths(self.id)
+
+    @property
+    def states_nothing(self) -> bool:
+        """Whether it says nothing of what must fail: no key, nor a command that has to."""
+        return not self.fails_on and self.before["kind"] != "command"
 
     def named_files(self) -> tuple[str, ...]:
         """Return every path of the repository that this record names."""
@@ -196,10 +217,6 @@ def _line_of_key(source: str, key: str) -> int:
 def _check_record(record: Mapping[str, Any], path: tuple[str, ...]) -> None:
     if record.get("status") == "retired" and not record.get("retirement"):
         raise Invalid("a retired record says why: {reason, date, by}", (*path, "retirement"))
-    if record["before"]["kind"] in KINDS_TO_COME:
-        kind = record["before"]["kind"]
-        said = f"kind {kind} is not there yet; use parent, revision or patch"
-        raise Invalid(said, (*path, "before"))
     if record["before"].get("capsule"):
         raise Invalid("capsules are not there yet", (*path, "before", "capsule"))
 

@@ -24,7 +24,10 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "show": (),
     "audit": (),
     "verify": (),
-    "add": ("agent", "before", "patch", "incident", "fails_on"),
+    "add": (
+        *("agent", "before", "patch", "incident", "fails_on"),
+        *("expect_exit", "expect_output", "argv"),
+    ),
     "retire": ("reason", "by"),
     "reopen": ("reason", "by"),
 }
@@ -40,6 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--patch", metavar="F", help="broken by this patch")
     add.add_argument("--incident", metavar="TEXT", help="what happened, in one sentence")
     add.add_argument("--fails-on", metavar="KEY", action="append", help="what fails there")
+    add.add_argument("--expect-exit", type=int, metavar="N", help="the code of --command")
+    add.add_argument("--expect-output", metavar="TEXT", help="what --command prints")
+    add.add_argument(
+        "--command",
+        dest="argv",
+        nargs="...",
+        metavar="ARGV",
+        help="last: runs the guard against the broken behaviour; weaker than a rebuilt state",
+    )
     retire = parser.add_argument_group("retire ID, reopen ID")
     retire.add_argument("--reason", metavar="TEXT", help="why")
     retire.add_argument("--by", metavar="NAME", help="who says so; git's user.name if left out")
@@ -62,7 +74,7 @@ def regressions(
     own = {name: values.pop(name, None) for name in OWN_OPTIONS}
     for name, value in own.items():
         if value is not None and name not in ACTIONS[action]:
-            option = name.replace("_", "-")
+            option = "command" if name == "argv" else name.replace("_", "-")
             raise UsageError(f"guard regressions {action} takes no --{option}")
     if action == "verify":
         return verify.verify(ids=_without_file(ids), disabled=disabled, **values)
@@ -112,6 +124,7 @@ def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) 
         patch=values["patch"],
         incident=values["incident"],
         fails_on=values["fails_on"] or (),
+        command=_command(values),
     )
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project()
@@ -127,6 +140,18 @@ def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) 
     out(f"{printable(added.record.id)} is in {FILE}, PENDING{also}; nothing was run")
     out(f"next: guard prove {shell_path(case.id)}")
     return ExitCode.OK
+
+
+def _command(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what the record says of its command. Raises `UsageError`."""
+    stated = {
+        key: values[key] for key in ("expect_exit", "expect_output") if values[key] is not None
+    }
+    if values["argv"] is None:
+        if stated:
+            raise UsageError("--expect-exit and --expect-output say how a --command ends: name it")
+        return None
+    return {"kind": "command", "argv": values["argv"], **stated}
 
 
 def _only(names: Sequence[str], action: str, what: str) -> str:

@@ -10,6 +10,7 @@ from guard import model
 from guard.errors import UnreadableError
 from guard.model import Case
 from guard.proofs.broken_state import Rung
+from guard.proofs.by_command import CAUGHT, say_proven
 from guard.proofs.case import find_case, unstated_keys
 from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key
 from guard.proofs.sides import OPEN
@@ -78,10 +79,11 @@ class Attempt:
         """Use the broken side that is kept: an edit of the skill doesn't buy it again."""
         assert self.case is not None
         pinned = self.prover.states.pinned(self.record)
-        if pinned.tree is None:
+        if pinned.tree is None or pinned.command:
             return
         filed = pinned.filed or pinned.tree
         half = self.prover.half(self.case, filed, BEFORE, self.record.fails_on)
+        half.tree = pinned.tree
         self.kept_key = kept_key(half.key)
         kept = None if self.prover.fresh else self.prover.project.store.find_red(self.kept_key)
         if kept is not None:
@@ -105,10 +107,16 @@ class Attempt:
                 self.passed_over.append(rung)
                 continue
             self.rung = rung
-            self.before = self.prover.half(self.case, rung.tree, BEFORE, self.record.fails_on)
+            self.before = self._broken_side(rung, rung.tree)
             self._open_after()
             return
         self.result = self._exhausted()
+
+    def _broken_side(self, rung: Rung, tree: Tree) -> Half:
+        assert self.case is not None
+        if rung.command:
+            return self.prover.command_half(self.case, rung.command)
+        return self.prover.half(self.case, tree, BEFORE, self.record.fails_on)
 
     def _open_after(self) -> None:
         if self.after is not None:
@@ -156,7 +164,7 @@ class Attempt:
         found = decide(
             owed if before == OPEN else before,
             unneeded if after == OPEN else after,
-            self.record.fails_on,
+            (CAUGHT,) if self.rung.command else self.record.fails_on,
         )
         if found is None:
             self.stayed_green.append(self.rung)
@@ -166,6 +174,8 @@ class Attempt:
 
     def _with_keys(self, found: Judgement) -> Judgement:
         """Refuse a record that names no key: then no failure is the one recorded."""
+        if self.rung.command and found.verdict == model.PROVEN:
+            return found._replace(reason=say_proven(self.rung.command))
         if self.record.fails_on or self.draft or found.verdict != model.PROVEN:
             return found
         return Judgement(model.WRONG_REASON, "the record names no key that it fails on (fails_on)")
@@ -203,12 +213,17 @@ class Attempt:
 
     def _result(self, found: Judgement) -> ProofResult:
         before, after = self.before, self.after
+        if before and not self.rung.command:
+            self.prover.broken[self.record.id] = before.tree
         failed = before.counts() if before else None
         passed = after.counts() if after else None
         name = self.case.id if self.case else self.record.id
         if self.case:
             target = self.prover.project.agents[self.case.agent].target
             halves = [half for half in (before, after) if half]
+            if self.rung.command:
+                halves = [after] if after else []
+                self.prover.note_command(found.verdict)
             self.prover.note_control([t for half in halves for t in half.trials], target)
         return ProofResult(
             id=self.record.id,

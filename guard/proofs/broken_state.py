@@ -9,7 +9,7 @@ the agent's own paths and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from guard.change import DiffEntry, diff_trees
 from guard.errors import UnreadableError
@@ -28,7 +28,7 @@ class Rung(NamedTuple):
     """One way to rebuild the broken state."""
 
     state: str
-    """live, pinned, branch, revision or patch."""
+    """live, pinned, branch, revision, patch or command."""
     tree: Tree | None = None
     """None where it can't be rebuilt."""
     reason: str = ""
@@ -38,6 +38,8 @@ class Rung(NamedTuple):
     origin: Origin | None = None
     touched: bool = True
     """Whether the origin changed the agent at all."""
+    command: Mapping[str, Any] | None = None
+    """The record's command, which stands for a broken state."""
     filed: Tree | None = None
     """What its kept evidence is filed under, where that isn't the tree itself."""
 
@@ -94,6 +96,8 @@ class BrokenStates:
             return self.revision(record, str(record.before["rev"]))
         if record.before["kind"] == "patch":
             return self.patched(record)
+        if record.before["kind"] == "command":
+            return Rung("command", self.project.tree, command=record.before)
         _, origin, _ = self._origin(record)
         return self._pinned("pinned", record, self._tree_of(origin.parent), origin)
 

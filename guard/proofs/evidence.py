@@ -118,10 +118,15 @@ class Half:
         """Return the series that runs what is missing."""
         if self.series is None:
             stage = self.engine.stage(self.engine.project.agents[self.case.agent], self.tree)
-            self.series = Series(self.case, stage, self.more, self.key, side=self.side)
-            self.series.take_over(self.kept)
-            self._taken_over = self.series.started
+            self.begin(Series(self.case, stage, self.more, self.key, side=self.side))
+        assert self.series is not None
         return self.series
+
+    def begin(self, series: Series) -> None:
+        """Let a series run what the kept trials leave open."""
+        self.series = series
+        series.take_over(self.kept)
+        self._taken_over = series.started
 
     # What came of it -------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ def _again(prover: Prover, case: Case, record: Record) -> Proved:
 
 
 def _proved(prover: Prover, record: Record) -> Proved:
-    draft = not record.fails_on
+    draft = record.states_nothing
     proof = prover.prove([record], draft=draft)[0]
     if draft and proof.verdict == model.PROVEN:
         keys = common_keys(proof.before_result.trials if proof.before_result else ())

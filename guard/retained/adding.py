@@ -20,7 +20,8 @@ from guard.proofs.origin import History, commits_before
 from guard.proofs.prove import record_of, stable_name
 from guard.proofs.record import summary_of
 from guard.proofs.scratch import Scratch
-from guard.regressions import FILE, Record
+from guard.regressions import FILE, Record, check_before
+from guard.schema import Invalid, dotted
 
 
 class Asked(NamedTuple):
@@ -31,6 +32,8 @@ class Asked(NamedTuple):
     patch: str | None = None
     incident: str | None = None
     fails_on: Sequence[str] = ()
+    command: Mapping[str, Any] | None = None
+    """A state before of kind command."""
 
 
 class Added(NamedTuple):
@@ -73,13 +76,23 @@ def new_record(project: Project, states: BrokenStates, case: Case, asked: Asked)
 
 
 def _with_state(states: BrokenStates, record: Record, asked: Asked) -> Record:
-    if asked.before is not None and asked.patch is not None:
-        raise UsageError("--before and --patch both say how the broken state is rebuilt: take one")
+    if sum(told is not None for told in (asked.before, asked.patch, asked.command)) > 1:
+        raise UsageError("--before, --patch and --command each say how it is broken: take one")
     if asked.before is not None:
         return _as_it_was(states, record, asked.before)
     if asked.patch is not None:
         return _patched(states, record, asked.patch)
+    if asked.command is not None:
+        return record._replace(before=_valid(asked.command))
     return record
+
+
+def _valid(before: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return check_before(before)
+    except Invalid as error:
+        where = f"{dotted(error.path)}: " if error.path else ""
+        raise UsageError(f"{where}{error.message}", "guard regressions --help") from error
 
 
 def _as_it_was(states: BrokenStates, record: Record, rev: str) -> Record:

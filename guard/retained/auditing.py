@@ -125,7 +125,7 @@ def _wrong(path: str, record: Record) -> Iterator[str]:
     if missing:
         yield where + missing
     kind = record.before["kind"]
-    if kind != "command" and not record.fails_on:
+    if record.states_nothing:
         yield f"{where}its fails_on is empty, so nothing says what must fail"
     for key in ("path", "capsule"):
         named = record.before.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from guard.output import printable
@@ -39,6 +40,8 @@ def _state(project: Project, record: Record) -> str:
 
 def _before(record: Record) -> str:
     kind = str(record.before["kind"])
+    if kind == "command":
+        return f"command, which is weak: {shlex.join(record.before['argv'])}"
     named = record.before.get("rev") or record.before.get("path")
     return f"{kind} {named}" if named else kind
 

@@ -255,6 +255,8 @@ class _Retained:
 
 def _narrowed(old: Record, new: Record) -> Iterator[str]:
     """Yield what a record no longer asks of its proof."""
+    if new.before["kind"] == "command" != old.before["kind"]:
+        yield f"record {old.id} is proven by a command, no longer by a rebuilt state"
     if new.reopened > old.reopened:
         # It stands for a further fix now, and its proof is of that one.
         return

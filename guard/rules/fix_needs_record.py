@@ -51,7 +51,7 @@ def _objection(commit: JudgedCommit, record: Record) -> str | None:
     old = commit.base.records.get(record.id)
     if record.retired:
         return "it is retired"
-    if not record.fails_on:
+    if record.states_nothing:
         return "its fails_on is empty"
     if old is not None and _meaning(old) == _meaning(record):
         raised = record.reopened + 1

@@ -30,16 +30,17 @@ def check(commit: JudgedCommit) -> Iterator[Violation]:
         if name not in known or known[name].raw != record.raw
     ]
     if changed:
-        yield from _invalid(commit.new, changed)
-        yield from _out_of_order(commit.new)
+        yield from wrong_records(commit.new, changed)
+        yield from out_of_order(commit.new)
 
 
 def invalid_records(project: Project) -> list[Violation]:
     """Return a violation for each record of the tree that is wrong."""
-    return [*_invalid(project, project.records.values()), *_out_of_order(project)]
+    return [*wrong_records(project, project.records.values()), *out_of_order(project)]
 
 
-def _invalid(project: Project, records: Iterable[Record]) -> Iterator[Violation]:
+def wrong_records(project: Project, records: Iterable[Record]) -> Iterator[Violation]:
+    """Yield a violation for each of the tree's records that is wrong."""
     for record in records:
         said = None if record.retired else _what_is_wrong(project, record)
         if said:
@@ -51,7 +52,8 @@ def _invalid(project: Project, records: Iterable[Record]) -> Iterator[Violation]
             )
 
 
-def _out_of_order(project: Project) -> Iterator[Violation]:
+def out_of_order(project: Project) -> Iterator[Violation]:
+    """Yield a warning where the records are not sorted."""
     names = list(project.records)
     late = next((b for a, b in pairwise(names) if b < a), None)
     if late:
@@ -74,7 +76,7 @@ def _what_is_wrong(project: Project, record: Record) -> str | None:
         return f"{record.case} is no case of any agent"
     if case.agent != record.agent:
         return f"{record.case} is a case of agent {case.agent}, not of {record.agent}"
-    if not record.fails_on:
+    if record.states_nothing:
         return "its fails_on is empty, so nothing says what must fail"
     lacking = _lacking_file(project, record)
     if lacking:

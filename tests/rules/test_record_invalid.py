@@ -31,6 +31,14 @@ def test_a_record_that_guards_nothing(retained: Bench, wrong: dict[str, Any], sa
     assert invalid_records(retained.project()) == [violation]
 
 
+def test_a_command_says_what_must_fail_without_a_key(retained: Bench) -> None:
+    before = {"kind": "command", "argv": ["x"], "expect_exit": 3}
+    kept = records(eur_taxi=record(before=before, fails_on=[]))
+    assert retained.rules({RECORDS: kept}, "chore: x") == ["case-weakened"]
+    lost = "Case-Weakened: eur-taxi: proven by its command"
+    assert retained.rules({RECORDS: kept}, f"chore: x\n\n{lost}") == []
+
+
 def test_a_patch_that_is_there_is_no_violation(retained: Bench) -> None:
     kept = records(eur_taxi=record(before={"kind": "patch", "path": "a.patch"}))
     assert retained.rules({RECORDS: kept, "a.patch": "x\n"}, "chore: x") == []
