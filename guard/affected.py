@@ -37,7 +37,7 @@ def affected_cases(
     return found
 
 
-def _readable(base: Project) -> Project:
+def readable_before(base: Project) -> Project:
     """Return the state before, or nothing in its place where its own files are wrong.
 
     Otherwise the change that mends them could never be judged.
@@ -56,7 +56,7 @@ class _Judge:
         self, project: Project, base: Project, change: Change, last_verdicts: Mapping[str, str]
     ) -> None:
         self.project = project
-        self.base = _readable(base)
+        self.base = readable_before(base)
         self.change = change
         self.last_verdicts = last_verdicts
         self._of_agent: dict[str, tuple[str, ...]] = {}

@@ -22,7 +22,7 @@ from guard.commands.options import RunOptions, add_run_options
 from guard.engine import Engine
 from guard.errors import ExitCode, UsageError, worst
 from guard.hookruns.heartbeat import heartbeat
-from guard.hookruns.lines import costs, names
+from guard.hookruns.lines import costs
 from guard.hookruns.run import Pulse
 from guard.judging.judge import Judgement, joined
 from guard.judging.merges import tree_of
@@ -37,7 +37,7 @@ from guard.rules.agent_without_case import without_case
 from guard.running.listener import TrialListener
 from guard.session import Session
 from guard.tree import Tree
-from guard.wording.units import count
+from guard.wording.units import count, names
 
 if TYPE_CHECKING:
     import argparse

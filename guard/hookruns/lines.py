@@ -16,24 +16,16 @@ from guard.hookruns.standing import OWED, UNCLEAR, is_prose
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, printable, shell_path
 from guard.results import CaseResult, ProofResult
 from guard.wording.reasons import group_reasons, one_line
-from guard.wording.units import count, duration, money
+from guard.wording.units import count, duration, money, names
 
 if TYPE_CHECKING:
     # It brings the engine, which a hook that runs no case does without.
     from guard.hookruns.run import Estimate, HookRun
 
-#: Names that one line lists before it only counts.
-NAMED: Final = 4
 #: Characters of a reason beside other things on its line.
 REASON: Final = 90
 #: The same where it names a file and the command that brings it.
 LONG_REASON: Final = 300
-
-
-def names(found: Sequence[str], most: int = NAMED) -> str:
-    """Return the first names, and how many more there are."""
-    shown = ", ".join(printable(name) for name in found[:most])
-    return shown if len(found) <= most else f"{shown} and {len(found) - most} more"
 
 
 def holding_lines(run: HookRun) -> list[str]:

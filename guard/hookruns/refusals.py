@@ -12,7 +12,6 @@ from guard import model
 from guard.hookruns.lines import (
     broken_lines,
     costs,
-    names,
     others_line,
     owed_lines,
     refuted_lines,
@@ -24,7 +23,7 @@ from guard.hookruns.standing import BROKEN, OWED, UNCLEAR, UNREADABLE
 from guard.judging.left_out import LeftOut
 from guard.output import printable, shell_path
 from guard.results import CaseResult
-from guard.wording.units import count
+from guard.wording.units import count, names
 
 #: What is known of the cases before the change: those that held, those that failed.
 Before = tuple[Collection[str], Collection[str]]

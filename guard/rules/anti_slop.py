@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from guard.evaluators.single import as_list
 from guard.git import bytes_of
 from guard.globs import Matcher
-from guard.hookruns.lines import names
 from guard.model import Agent, Case, Violation
 from guard.output import UNKNOWN
 from guard.project import Project
@@ -22,7 +21,7 @@ from guard.proofs.known import is_known
 from guard.rules.case_weakened import case_of
 from guard.running.null_agent import try_null
 from guard.trials.kept import named_files
-from guard.wording.units import count
+from guard.wording.units import count, names
 
 NULL: Final = "anti-slop/null"
 WORDING: Final = "anti-slop/wording"

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+from guard.output import printable
+
+#: Names that one line lists before it only counts.
+NAMED: Final = 4
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 case`` or ``2 cases``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def names(found: Sequence[str], most: int = NAMED) -> str:
+    """Return the first names, printable, and how many more there are."""
+    shown = ", ".join(printable(name) for name in found[:most])
+    return shown if len(found) <= most else f"{shown} and {len(found) - most} more"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -11,7 +11,6 @@ from guard.config import FILE as CONFIG
 from guard.errors import ExitCode, GuardError
 from guard.git import Repo
 from guard.hookruns.bounded import SetLimit
-from guard.hookruns.lines import names
 from guard.hookruns.pushes import Tip
 from guard.judging.judge import Judgement, joined, readable
 from guard.judging.policy import Policy
@@ -34,7 +33,7 @@ from guard.rules import case_weakened
 from guard.rules.enforcement import warns_until
 from guard.store import FOLDER, Store
 from guard.tree import Tree
-from guard.wording.units import count
+from guard.wording.units import count, names
 from guard_hooks.pushed_commits import Push, own_of_tips, tell_notes
 
 STAGE = "pre-receive"

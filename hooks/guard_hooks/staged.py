@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from guard.affected import Selected, affected_cases
+from guard.affected import Selected, affected_cases, readable_before
 from guard.change import Change, change_of_trees
 from guard.errors import ExitCode
 from guard.git import text_of
 from guard.hookruns.judged_index import refuse_moved_index, refuse_other_index
-from guard.hookruns.lines import names
-from guard.judging.judge import readable
-from guard.judging.merges import parents_of
 from guard.messages.message import parse_message
 from guard.model import Violation
 from guard.output import LOOK, say, warn
@@ -24,7 +21,7 @@ from guard.project import Project
 from guard.rules import agent_without_case, record_invalid
 from guard.rules.commit import JudgedCommit
 from guard.tree import Tree
-from guard.wording.units import count
+from guard.wording.units import count, names
 from guard_hooks.pre_commit import Staged
 
 NO_MESSAGE = parse_message("")
@@ -34,7 +31,7 @@ def judge_staged(staged: Staged) -> int:
     """Judge what is staged; return the exit code."""
     has_commit_msg = begin_commit_msg(staged)
     new = staged.new if is_readable_in_place(staged) else with_tree(staged.new, snapshot_of(staged))
-    base = readable(staged.base) or with_tree(staged.new, Tree(staged.repo, staged.repo.empty_tree))
+    base = readable_before(staged.base)
     change = staged.change._replace(base=base.tree, new=new.tree)
     broken = broken_rules(base, new, change)
     if not has_commit_msg():
@@ -93,6 +90,9 @@ def broken_rules(base: Project, new: Project, change: Change) -> list[Violation]
 
 def broken_by_merge(new: Project, change: Change) -> list[Violation]:
     """Return what is wrong with a merge and with none of its parents, which are judged alone."""
+    from guard.judging.judge import readable
+    from guard.judging.merges import parents_of
+
     records = record_invalid.invalid_records(new)
     agents: list[Violation] | None = None
     for parent in parents_of(new, change):

@@ -11,7 +11,6 @@ from guard.hookruns.lines import (
     broken_lines,
     costs,
     holding_lines,
-    names,
     others_line,
     owed_lines,
     prose_lines,
@@ -43,12 +42,6 @@ def run_of(*cases: CaseResult, proofs: tuple[ProofResult, ...] = ()) -> HookRun:
 
 def proof(name: str, verdict: str, reason: str = "", hint: str = "") -> ProofResult:
     return ProofResult(name, "expense", name, verdict, reason=reason, hint=hint)
-
-
-def test_names_are_bounded_and_printable() -> None:
-    assert names(["a", "b"]) == "a, b"
-    assert names(["a", "b", "c", "d", "e", "f"]) == "a, b, c, d and 2 more"
-    assert names(["a\nb"]) == "a\\nb"
 
 
 def test_what_holds_by_receipts_and_by_runs() -> None:

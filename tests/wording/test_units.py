@@ -49,3 +49,9 @@ def test_count() -> None:
 )
 def test_names_are_listed_as_far_as_they_can_be_read(names: list[str], expected: str) -> None:
     assert units.listed(names) == expected
+
+
+def test_names_are_bounded_and_printable() -> None:
+    assert units.names(["a", "b"]) == "a, b"
+    assert units.names(["a", "b", "c", "d", "e", "f"]) == "a, b, c, d and 2 more"
+    assert units.names(["a\nb"]) == "a\\nb"
