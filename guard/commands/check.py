@@ -15,9 +15,10 @@ from guard.messages.message import clean_message, parse_message
 from guard.model import Violation
 from guard.output import LOOK
 from guard.project import Project
+from guard.proofs.graders import OUTDATED
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
-from guard.rules.anti_slop import NULL, WORDING, NullControl, null_control, wording_cases
+from guard.rules.anti_slop import WORDING, NullControl, null_control, wording_cases
 from guard.rules.counter_example import accepted_counter_examples
 from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.rules.record_invalid import invalid_records
@@ -82,7 +83,7 @@ def check(
             ),
             exempt=judged.exempt,
             not_established=proof.unknown,
-            exit_code=_code(proof, (*rules, *control.findings), strict=report.strict and null),
+            exit_code=_code(proof, control if null else None, rules, strict=report.strict),
         )
         return finish_report(project, report, options)
 
@@ -103,10 +104,14 @@ def check_tree(
     )
 
 
-def _code(proof: GraderProof, rules: Iterable[Violation], *, strict: bool) -> int:
-    """Return 3 where it isn't known of a check, or ``strict`` of a case, that it can fail."""
-    doubted = strict and any(rule.rule in (NULL, WORDING) for rule in rules)
-    return ExitCode.NOT_ESTABLISHED if proof.unknown or doubted else ExitCode.OK
+def _code(
+    proof: GraderProof, control: NullControl | None, rules: Iterable[Violation], *, strict: bool
+) -> int:
+    """Return 3 where it isn't known of a check that it can fail; of a case if ``strict``."""
+    unknown = bool(proof.unknown) or (strict and bool(proof.that(OUTDATED)))
+    if strict and control is not None:
+        unknown |= bool(control.findings) or any(rule.rule == WORDING for rule in rules)
+    return ExitCode.NOT_ESTABLISHED if unknown else ExitCode.OK
 
 
 def _judge_commits(

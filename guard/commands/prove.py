@@ -11,6 +11,7 @@ from guard.errors import UnreadableError, UsageError
 from guard.model import Case
 from guard.project import Project
 from guard.proof import Prover
+from guard.proofs.keeping import with_observations
 from guard.proofs.prove import Proved, prove_case, record_of
 from guard.proofs.record import write_record
 from guard.proofs.text import describe
@@ -62,6 +63,7 @@ def prove(
             proved = prove_case(prover, chosen, rev)
             record = _may_record(proved, no_record, worktree, project)
             if record:
+                proved = with_observations(prover, proved, chosen)
                 write_record(session.repo.root, proved, chosen)
             text = describe(proved, chosen, engine, recorded=record)
             report = report._replace(

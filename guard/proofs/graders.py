@@ -34,8 +34,10 @@ from guard.trials.trial import regrade
 
 HOLDS: Final = "holds"
 BROKEN: Final = "broken"
-#: It can't be told: an observation is missing or edited, or the case asks for more by now.
+#: It can't be told: an observation is missing or was edited, or a check breaks.
 UNKNOWN: Final = "unknown"
+#: The case asks for more than when it was proven: its proof is of another case.
+OUTDATED: Final = "outdated"
 #: Its keys are read by checkers or a judge alone, which are not asked here.
 NOT_ASKED: Final = "not asked"
 #: A proof of before observations were kept, or one that none could be kept of.
@@ -135,7 +137,7 @@ class Graders(Closing):
             return HOLDS, ""
         failing = [key for key in found.failing if key not in found.excused]
         if all(_asks_else(key, kept.expected, expected) for key in failing or [""]):
-            return UNKNOWN, f"the case asks for something else than when proven: {found.reason}"
+            return OUTDATED, f"it asks for something else than when proven: {found.reason}"
         return BROKEN, f"what the fix does is no longer accepted: {found.reason}"
 
     # Asking ----------------------------------------------------------------------------

@@ -48,16 +48,21 @@ class GraderProof(NamedTuple):
         """A sentence for each record of which it can't be told."""
         return tuple(
             f"whether the checks of {told.record.id} still see its bug: {told.said} "
-            f"(guard prove {shell_path(told.record.id)})"
-            for told in self.that(graders.UNKNOWN)
+            f"({prove_again(told)})"
+            for told in self.unclear
         )
+
+    @property
+    def unclear(self) -> list[Told]:
+        """The records of which it can't be told."""
+        return self.that(graders.UNKNOWN)
 
     def that(self, verdict: str) -> list[Told]:
         """Return what came of the records with this verdict."""
         return [told for told in self.told if told.verdict == verdict]
 
-    def lines(self, *, by_hand: bool = False) -> list[str]:
-        """Say what was asked again, and what was not."""
+    def lines(self, *, by_hand: bool = False, unkept: bool = True) -> list[str]:
+        """Say what was asked again, and what was not; ``unkept``: also what never can be."""
         holding, unasked = self.that(graders.HOLDS), self.that(graders.NOT_ASKED)
         said: list[str] = []
         if holding:
@@ -71,14 +76,21 @@ class GraderProof(NamedTuple):
             said.append(
                 f"{MARK} {_names(unasked)}: checked by programs or a judge, not asked here{how}"
             )
-        unkept = self.that(graders.NOT_KEPT)
-        if unkept:
-            noun = count(len(unkept), "proven regression")
-            verb = "keeps" if len(unkept) == 1 else "keep"
+        for told in self.that(graders.OUTDATED):
+            said.append(f"{MARK} {told.record.id}: {told.said} ({prove_again(told)})")
+        silent = self.that(graders.NOT_KEPT) if unkept else []
+        if silent:
+            noun = count(len(silent), "proven regression")
+            verb = "keeps" if len(silent) == 1 else "keep"
             said.append(
                 f"{LOOK} {noun} {verb} no observation to ask its checks again: guard prove ID"
             )
         return said
+
+
+def prove_again(told: Told) -> str:
+    """Return the command that makes a proof anew, and keeps what it sees."""
+    return f"guard prove {shell_path(told.record.id)}"
 
 
 def _names(several: Iterable[Told]) -> str:

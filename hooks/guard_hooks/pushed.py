@@ -9,6 +9,7 @@ from guard.change import change_of_trees
 from guard.engine import Engine
 from guard.errors import ExitCode, GuardError, worst
 from guard.git import Repo
+from guard.hookruns.checks import push_refusal, tell_checks
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.lines import holding_lines, owed_lines, prose_lines, unclear_lines
 from guard.hookruns.pushes import ANY_REMOTE, Tip
@@ -23,6 +24,7 @@ from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.proof import Prover
 from guard.results import ProofResult
+from guard.rules.grader_proof import any_checker, prove_graders
 from guard.running.budget import Budget
 from guard.store import Store
 from guard.wording.units import count
@@ -85,6 +87,11 @@ def judge_tree(
     new = count(len(own), "commit") if own else "nothing new"
     cases = count(len(project.cases), "case")
     warn(f"{name_of(tip)}: {new}, {cases}, {count(len(project.records), 'regression')}")
+    checks = prove_graders(project, any_checker)
+    if refused_for := push_refusal(checks, name_of(tip)):
+        say(refused_for)
+        return ExitCode.REGRESSION if checks.violations else ExitCode.NOT_ESTABLISHED
+    tell_checks(checks)
     selection = suite(project, base_of(push, tip, own))
     run = run_in_hook(
         project,

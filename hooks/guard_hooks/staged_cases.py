@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from guard.affected import Selected
 from guard.change import Change
-from guard.errors import GuardError
+from guard.errors import ExitCode, GuardError
 from guard.git import bytes_of
+from guard.hookruns.checks import ask_concerned, tell_checks
 from guard.hookruns.judged_index import refuse_moved_index
 from guard.hookruns.lines import costs, holding_lines, owed_lines, prose_lines, unclear_lines
 from guard.hookruns.refusals import commit_text
@@ -20,7 +21,7 @@ from guard.output import say
 from guard.project import Project
 from guard.results import CaseResult
 from guard_hooks.pre_commit import Staged
-from guard_hooks.staged import snapshot_of, with_tree
+from guard_hooks.staged import refuse_for_rules, snapshot_of, with_tree
 
 STAGE = "pre-commit"
 
@@ -36,6 +37,11 @@ def run_cases(
     # It was off for the rules, which take a moment (`guard_hooks.run`).
     gc.enable()
     new = with_tree(staged.new, change.new if change.new.oid else snapshot_of(staged))
+    checks = ask_concerned(new, selection, change.paths)
+    if checks.violations:
+        refuse_for_rules(staged, new, change, checks.violations)
+        return ExitCode.REGRESSION
+    tell_checks(checks, unkept=False)
     run = run_in_hook(new, selection, STAGE, at="index")
     refuse_moved_index(staged.repo, staged.change)
     tell(run, base, change._replace(new=new.tree), before)
