@@ -115,9 +115,12 @@ def _nothing(project: Project) -> Project:
 
 def judge_merge(merge: MergeCommit, today: str = "") -> Judgement:
     """Judge a merge by what it does by itself; its parents are judged on their own."""
+    from guard.judging.merge_faults import merge_faults
+
     fixing = Judgement() if readable(merge.base) is None else _judge_fix(merge)
     lost = case_weakened.violations(merge.lost, weakenings(merge.message))
-    violations = _weigh((*fixing.violations, *lost), (merge.base, merge.new), today)
+    found = (*fixing.violations, *lost, *merge_faults(merge.of, merge.new))
+    violations = _weigh(found, (merge.base, merge.new), today)
     return fixing._replace(violations=violations)
 
 

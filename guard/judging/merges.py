@@ -26,8 +26,13 @@ class Parent(NamedTuple):
 
     commit: str
     project: Project
-    changed: tuple[bytes, ...]
-    """The paths in which the merge differs from it."""
+    entries: tuple[DiffEntry, ...]
+    """In what the merge differs from it."""
+
+    @property
+    def changed(self) -> tuple[bytes, ...]:
+        """The paths of the entries."""
+        return tuple(entry.path for entry in self.entries)
 
 
 class MergeCommit(JudgedCommit):
@@ -47,6 +52,7 @@ class MergeCommit(JudgedCommit):
         stage: str = COMMIT,
     ) -> None:
         super().__init__(base, new, change, message, stage=stage)
+        self.of = parents
         self.lost: Sequence[Loss] = merge_losses(parents, new)
         """What it guards less than one of its parents."""
         self._by_itself = _by_itself(parents)
@@ -75,10 +81,10 @@ def parents_of(new: Project, change: Change) -> list[Parent]:
         tree = tree_of(new.repo, commit)
         project = new.at(tree)
         if change.new.oid:
-            changed = tuple(entry.path for entry in diff_trees(new.repo, tree, change.new))
+            entries = diff_trees(new.repo, tree, change.new)
         else:
-            changed = staged_change(new.repo, commit).paths
-        found.append(Parent(commit, project, changed))
+            entries = staged_change(new.repo, commit).entries
+        found.append(Parent(commit, project, entries))
     return found
 
 

@@ -305,8 +305,7 @@ class RangeJudge:
         for oid in commit.parents:
             tree = self._tree_of(oid)
             entries = self._differences.get((tree, commit.tree), ())
-            paths = tuple(entry.path for entry in entries)
-            found.append(Parent(oid, self._project(tree), paths))
+            found.append(Parent(oid, self._project(tree), entries))
         return found
 
     def _project(self, tree: str) -> Project:

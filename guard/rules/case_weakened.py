@@ -13,13 +13,13 @@ from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.errors import ConfigError
 from guard.git import bytes_of, text_of
-from guard.globs import compile_globs
 from guard.model import Case, Violation
 from guard.project import Project
 from guard.proofs.known import is_known
 from guard.regressions import Record
 from guard.rules.commit import JudgedCommit, read_cases
 from guard.rules.comparison import compare_cases
+from guard.rules.taken_paths import taken_paths
 
 RULE: Final = "case-weakened"
 _CONFIG: Final = bytes_of(config_file.FILE)
@@ -101,30 +101,15 @@ def losses(base: Project, new: Project, changed: Collection[bytes]) -> list[Loss
 
 
 def _taken_by_records(base: Project, new: Project) -> Iterator[Loss]:
-    """Yield the agents' own files that a record now names: what it names is guard's own."""
-    for record in new.records.values():
-        for file in () if _is_same(base, record) else record.named_files():
-            agent = _owner(base, file)
-            if agent and not any(file in known.named_files() for known in base.records.values()):
-                said = f"record {record.id} names {file}, which belongs to agent {agent}"
-                yield Loss(regressions_file.FILE, said, regressions_file.FILE, agent)
+    for name, file, agent in taken_paths(base, new):
+        said = f"record {name} names {file}, which belongs to agent {agent}"
+        yield Loss(regressions_file.FILE, said, regressions_file.FILE, agent)
 
 
 def _is_same(project: Project, record: Record) -> bool:
     """Tell at a glance whether the project has the record; where it can't be told, it has not."""
     known = project.records.get(record.id)
     return known is not None and known.raw is record.raw
-
-
-def _owner(project: Project, file: str) -> str:
-    path = bytes_of(file)
-    for name, agent in project.agents.items():
-        inside = compile_globs(agent.paths)
-        if inside(path) or inside(path + b"/x"):
-            own = project.own_paths(agent)
-            if any(map(own, project.tree.below(path))):
-                return name
-    return ""
 
 
 def pending(base: Project, new: Project, changed: Collection[bytes]) -> list[str]:
@@ -257,12 +242,12 @@ def _narrowed(old: Record, new: Record) -> Iterator[str]:
     """Yield what a record no longer asks of its proof."""
     if new.before["kind"] == "command" != old.before["kind"]:
         yield f"record {old.id} is proven by a command, no longer by a rebuilt state"
-    if new.reopened > old.reopened:
-        # It stands for a further fix now, and its proof is of that one.
-        return
     lost = [key for key in old.fails_on if key not in new.fails_on]
     # Other keys have to be proven; none at all is an invalid record.
-    if lost and new.fails_on and set(new.fails_on) < set(old.fails_on):
+    fewer = lost and new.fails_on and set(new.fails_on) < set(old.fails_on)
+    # Reopened for a further fix, its proof is of that one, and of the keys that fail there.
+    proven = new.reopened > old.reopened and new.proof and new.proof != old.proof
+    if fewer and not proven:
         yield f"fails_on of record {old.id} lost {', '.join(lost)}"
     if new.reopened < old.reopened:
         yield f"reopened of record {old.id} was {old.reopened} and is {new.reopened}"

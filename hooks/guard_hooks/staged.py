@@ -90,21 +90,10 @@ def broken_rules(base: Project, new: Project, change: Change) -> list[Violation]
 
 def broken_by_merge(new: Project, change: Change) -> list[Violation]:
     """Return what is wrong with a merge and with none of its parents, which are judged alone."""
-    from guard.judging.judge import readable
+    from guard.judging.merge_faults import merge_faults
     from guard.judging.merges import parents_of
 
-    records = record_invalid.invalid_records(new)
-    agents: list[Violation] | None = None
-    for parent in parents_of(new, change):
-        before = readable(parent.project)
-        if before is None:
-            continue
-        known = record_invalid.invalid_records(before)
-        records = [violation for violation in records if violation not in known]
-        brought = change_of_trees(new.repo, before.tree, new.tree)
-        here = list(agent_without_case.check(JudgedCommit(before, new, brought, NO_MESSAGE)))
-        agents = here if agents is None else [v for v in agents if v in here]
-    return [*records, *(agents or ())]
+    return merge_faults(parents_of(new, change), new)
 
 
 def refuse_for_rules(

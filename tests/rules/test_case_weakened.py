@@ -308,10 +308,46 @@ def test_a_case_that_becomes_another_agents(retained: Bench) -> None:
     assert "case-weakened" in found
 
 
-def test_a_record_may_not_take_the_agents_own_text(retained: Bench) -> None:
-    taking = record(observations={"rejected": SKILL})
+@pytest.mark.parametrize(
+    "named", [SKILL, "skills/expense", "skills/expense/", "skills", "skills/expense/not-yet.md"]
+)
+def test_a_record_may_not_take_the_agents_own_text(retained: Bench, named: str) -> None:
+    taking = {RECORDS: records(eur_taxi=record(observations={"rejected": named}))}
+    (found,) = retained.judge(taking, "chore: x").blocking
+    assert found.message == (
+        f"regressions.json guards less: record eur-taxi names {named}, "
+        "which belongs to agent expense"
+    )
+    patch = {RECORDS: records(eur_taxi=record(before={"kind": "patch", "path": named}))}
+    assert "case-weakened" in retained.rules(patch, "chore: x")
+    over = {"reason": "the client is gone", "date": "2031-01-01"}
+    retired = record(status="retired", retirement=over, observations={"accepted": named})
+    assert retained.rules({RECORDS: records(eur_taxi=retired)}, "chore: x") == ["case-weakened"]
+    trailer = "chore: x\n\nCase-Weakened: regressions.json: it is kept beside the skill"
+    assert retained.rules({}, trailer) == []
+
+
+def test_a_record_keeps_what_is_its_own_where_it_likes_elsewhere(retained: Bench) -> None:
+    named = {"rejected": "kept/red.json", "accepted": "regressions/eur-taxi/green.json"}
+    kept = {RECORDS: records(eur_taxi=record(observations=named))}
+    assert retained.rules(kept, "chore: x") == []
+
+
+def test_guards_own_folder_is_taken_from_no_agent_that_has_nothing_there(bench: Bench) -> None:
+    everything = {"guard.yaml": GUARD_YAML.replace("skills/expense/**", '"**"')}
+    bench.repo.commit("chore: all", everything)
+    fix = {SKILL: FIXED_SKILL, CASE: CASE_TEXT, RECORDS: records(eur_taxi=record())}
+    assert bench.rules(fix) == []
+    bench.repo.commit(
+        "feat: text", {"regressions/eur-taxi/rules.md": "Ask.\n", **dict.fromkeys(fix)}
+    )
+    bench.repo.write({SKILL: BASE[SKILL]})
+    assert bench.rules(fix) == ["case-weakened"]
+
+
+def test_a_record_may_not_take_what_a_pattern_will_find(retained: Bench) -> None:
+    each = 'version: 1\nagents:\n  all: {each: "skills/*", target: command, options: {argv: [a]}, '
+    each += "cases: [evals/cases/*.md]}\n"
+    retained.repo.commit("chore: each", {"guard.yaml": each})
+    taking = record(observations={"rejected": "skills/later/SKILL.md"})
     assert retained.rules({RECORDS: records(eur_taxi=taking)}, "chore: x") == ["case-weakened"]
-    folder = record(observations={"rejected": "skills/expense"})
-    assert retained.rules({RECORDS: records(eur_taxi=folder)}, "chore: x") == ["case-weakened"]
-    beside = record(observations={"rejected": "skills/expense/kept/"})
-    assert retained.rules({RECORDS: records(eur_taxi=beside)}, "chore: x") == []

@@ -149,8 +149,19 @@ def test_a_record_that_asks_less_of_its_proof_needs_a_trailer(retained: Bench) -
         "the retained case eur-taxi gets weaker: fails_on of record eur-taxi lost reply_contains"
     ]
     assert blocking(retained, {}, "test: x\n\nCase-Weakened: eur-taxi: it varies") == []
-    assert blocking(retained, {RECORDS: keys("no_changes", reopened=1)}) == []
     assert blocking(retained, {RECORDS: keys("reply_contains", "no_changes", "timeout")}) == []
+
+
+def test_a_count_alone_lets_no_key_go(retained: Bench) -> None:
+    retained.repo.commit("test: two keys", {RECORDS: keys("no_changes", "reply_contains")})
+    said = blocking(retained, {RECORDS: keys("no_changes", reopened=1)})
+    assert said[0].endswith("fails_on of record eur-taxi lost reply_contains")
+    sides = {side: {"passed": 0, "trials": 2} for side in ("before", "after")}
+    proof = {**sides, "date": "2031-01-01", "receipts": ["sha256:1", "sha256:2"]}
+    again = retained.judge({RECORDS: keys("no_changes", reopened=1, proof=proof)}, "test: x")
+    assert again.violations == ()
+    # Typed by hand it is a proof of nothing: pushed, it must be proven.
+    assert "PENDING" in again.notes[0]
 
 
 def test_a_record_of_other_keys_is_proven_anew(retained: Bench) -> None:
