@@ -22,6 +22,7 @@ from guard.plugin import (
     Target,
     Trial,
     hookimpl,
+    watch,
 )
 from guard.plugin.entrypoints import EntryPoint, find_entry_points
 from guard.plugin.facts import hooks_of
@@ -235,6 +236,42 @@ def test_which_hooks_there_are() -> None:
     found = plugins(a=Speaking("A", []))
     assert found.implements("guard_is_fix")
     assert not found.implements("guard_targets")
+
+
+class Asked:
+    """A plugin that is asked what is affected, and may say what it looks at."""
+
+    def __init__(self, *declared: object) -> None:
+        @hookimpl
+        def guard_affected() -> None:
+            return None
+
+        if declared:
+            guard_affected.watch = declared[0]  # type: ignore[attr-defined]
+        self.guard_affected = guard_affected
+
+
+def test_what_plugins_look_at() -> None:
+    assert plugins().watched_globs() == []
+    assert plugins(a=Asked(("a/**",)), b=Asked(["b", "c"])).watched_globs() == ["a/**", "b", "c"]
+    assert plugins(a=Asked(("a/**",)), b=Asked()).watched_globs() is None
+
+
+def test_the_decorator_says_what_a_hook_looks_at() -> None:
+    @hookimpl
+    @watch("a/**", "b")
+    def guard_affected() -> None:
+        return None
+
+    asked = Asked()
+    asked.guard_affected = guard_affected
+    assert plugins(a=asked).watched_globs() == ["a/**", "b"]
+
+
+@pytest.mark.parametrize("declared", [(), [], "a/**", [""], [1], True])
+def test_what_is_no_list_of_globs_is_refused(declared: object) -> None:
+    with pytest.raises(PluginError, match=r"plugin a .*does not fit: the watch of guard_affected"):
+        plugins(a=Asked(declared))
 
 
 def test_what_a_plugin_raises_is_one_line_that_names_it() -> None:
