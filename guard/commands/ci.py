@@ -34,6 +34,7 @@ from guard.proof import Prover
 from guard.reporting import finish_report, start_report
 from guard.results import ProofResult, Report, TrialResult
 from guard.rules.agent_without_case import without_case
+from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.running.listener import TrialListener
 from guard.session import Session
 from guard.tree import Tree
@@ -146,14 +147,15 @@ def _judge(job: Job, options: RunOptions, *, oldest: bool) -> int:
     judged = judge_commits(tip, job.commits)
     title = judge_title(job.start, tip, job.told, job.commits)
     rules = joined((judged.judgement, title))
-    of_tree = check_tree(tip, everything=False) if tip.has_config else ()
+    of_tree = check_tree(tip, everything=False, run_checkers=True) if tip.has_config else ()
+    checks = prove_graders(tip, any_checker) if tip.has_config else GraderProof()
     work = work_of(job.start, tip, everything=job.everything, known=job.span.known)
     report = report._replace(
-        rules=without_repetition(of_tree, rules),
+        rules=(*without_repetition(of_tree, rules), *checks.violations),
         exempt=rules.exempt,
-        notes=(job.said, *judged.counts, *_named(job), *rules.notes),
-        not_established=tuple(error.message for error in judged.errors),
-        exit_code=worst(*(error.exit_code for error in judged.errors)),
+        notes=(job.said, *judged.counts, *_named(job), *rules.notes, *checks.lines()),
+        not_established=(*(error.message for error in judged.errors), *checks.unknown),
+        exit_code=worst(checks.code, *(error.exit_code for error in judged.errors)),
         commits=None if judged.errors else len(job.commits),
     )
     if rules.blocking and not options.report_only:
@@ -256,12 +258,19 @@ def _judge_untrusted(job: Job, options: RunOptions) -> int:
     report = start_report(tip, "ci", "HEAD", options)
     rules = joined((policy.judge(job.commits), judge_title(start, tip, job.told, job.commits)))
     of_tree = check_tree(tip, everything=False) if trusted.has_config else ()
+    # By the base's evaluators, in this process: a checker might run a program of the head's.
+    checks = prove_graders(tip, no_checker) if trusted.has_config else GraderProof()
     work = work_of(start, tip, everything=job.everything)
     cases, proofs = owed_until_started(work)
     report = report._replace(
-        rules=without_repetition(of_tree, rules),
+        rules=(*without_repetition(of_tree, rules), *checks.violations),
         exempt=rules.exempt,
-        notes=(job.said, f"judged by guard.yaml and the code of {where}", *rules.notes),
+        notes=(
+            *(job.said, f"judged by guard.yaml and the code of {where}"),
+            *(*rules.notes, *checks.lines()),
+        ),
+        not_established=checks.unknown,
+        exit_code=checks.code,
         cases=cases,
         regressions=proofs,
         commits=len(job.commits),

@@ -81,7 +81,8 @@ def _accepted(result: CaseResult | None) -> TrialResult | None:
 def _kept(graders: Graders, record: Record, side: str, case: Case, trial: TrialResult) -> bytes:
     """Return one file. Raises `ObservationError` where it doesn't say what the trial said."""
     expected = graders.expected(case)
-    content = write_kept(record.id, side, record.agent, trial, expected, os.environ)
+    root = graders.project.repo.root
+    content = write_kept(record.id, side, record.agent, trial, expected, os.environ, root)
     if len(content) > FILE_BYTES:
         raise ObservationError(f"would take {len(content) >> 10} KiB")
     leave_out = graders.left_out(case)

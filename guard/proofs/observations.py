@@ -30,6 +30,8 @@ TEXT: Final = 32 << 10
 FILE_BYTES: Final = 1 << 20
 #: Stands for the folder of a trial, which is another one each time.
 FOLDER: Final = "/guard-trial"
+#: Stands for the folder of the repository.
+REPO: Final = "/guard-repo"
 #: Variables whose values are secrets, whoever handed them on; and how short a secret may be.
 _SECRET: Final = r"(?i)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$"
 _LEAST: Final = 8
@@ -71,9 +73,14 @@ def write_kept(
     trial: TrialResult,
     expected: Mapping[str, Any],
     environ: Mapping[str, str],
+    root: str = "",
 ) -> bytes:
-    """Return the file of one trial; ``environ`` tells what is a secret on this machine."""
-    cleaned = _without_folders(_secrets(environ).result(trial), environ.get("HOME", ""))
+    """Return the file of one trial; ``environ`` tells what is a secret on this machine.
+
+    ``root`` is where the repository lies on it.
+    """
+    places = {environ.get("HOME", ""): "~", root: REPO}
+    cleaned = _without_folders(_secrets(environ).result(trial), places)
     fields = trial_to_json(cleaned, TEXT)
     # What the files show is not kept twice; the rest tells of the machine alone.
     for name in ("diff", "isolation", "orphan_pids", "blame", "number"):
@@ -96,14 +103,20 @@ def _secrets(environ: Mapping[str, str]) -> Redactor:
     return Redactor(named)
 
 
-def _without_folders(trial: TrialResult, home: str) -> TrialResult:
-    """Name the folders of the trial alike wherever it ran, and no user's own."""
-    place = re.compile(rf"(?:/[^/\s\"'`<>|;:,()\[\]]+)*/{re.escape(trial.trial_id)}(?=/|\b)")
-    of_user = re.compile(rf"{re.escape(home.rstrip('/'))}(?=/)") if len(home) > 1 else None
+def _without_folders(trial: TrialResult, places: Mapping[str, str]) -> TrialResult:
+    """Name the folders of the trial alike wherever it ran, and none of the machine's own."""
+    here = re.compile(rf"(?:/[^/\s\"'`<>|;:,()\[\]]+)*/{re.escape(trial.trial_id)}(?=/|\b)")
+    # The longest first: the repository may lie in the user's home.
+    known = sorted((path.rstrip("/"), name) for path, name in places.items() if len(path) > 1)
+    others = [
+        (re.compile(rf"(?<![\w.-]){re.escape(path)}(?![\w-])"), name) for path, name in known[::-1]
+    ]
 
     def cleaned(text: str) -> str:
-        text = place.sub(FOLDER, text) if trial.trial_id else text
-        return of_user.sub("~", text) if of_user else text
+        text = here.sub(FOLDER, text) if trial.trial_id else text
+        for path, name in others:
+            text = path.sub(name, text)
+        return text
 
     seen, files = _mapped(trial.observation, trial.files, cleaned)
     scores = tuple(score._replace(reason=cleaned(score.reason)) for score in trial.scores)

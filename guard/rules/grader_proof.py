@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from guard.errors import ExitCode
 from guard.model import Case, Violation
 from guard.output import HOLDS as MARK_HOLDS
 from guard.output import LOOK, shell_path
@@ -56,6 +57,11 @@ class GraderProof(NamedTuple):
     def unclear(self) -> list[Told]:
         """The records of which it can't be told."""
         return self.that(graders.UNKNOWN)
+
+    @property
+    def code(self) -> int:
+        """The exit code that what isn't known asks for."""
+        return ExitCode.NOT_ESTABLISHED if self.unclear else ExitCode.OK
 
     def that(self, verdict: str) -> list[Told]:
         """Return what came of the records with this verdict."""

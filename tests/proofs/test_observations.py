@@ -87,6 +87,15 @@ def test_neither_secrets_nor_folders_of_the_machine_are_in_it() -> None:
     assert base64.b64decode(found.files[1].base64 or "") == b"\0[redacted MY_API_KEY]"
 
 
+def test_the_repository_of_this_machine_is_not_named() -> None:
+    """It may lie in the user's home, and a folder beside it may begin as it does."""
+    said = "/home/ann/app/x.py, /home/ann/app: /home/ann/apple /home/anna /srv/home/ann/x"
+    trial = TRIAL._replace(observation=SEEN._replace(reply=said))
+    content = write_kept("taxi", REJECTED, "clerk", trial, {}, ENVIRON, "/home/ann/app")
+    reply = kept(content).trial.observation.reply
+    assert reply == "/guard-repo/x.py, /guard-repo: ~/apple /home/anna /srv/home/ann/x"
+
+
 def test_a_value_that_is_no_secret_stays() -> None:
     """A short value, or a variable of another name, is in too many texts."""
     trial = TRIAL._replace(observation=SEEN._replace(reply="short /usr/bin"))
