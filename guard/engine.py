@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
 from guard.model import Agent, Case, Policy
-from guard.plugin.api import Evaluator, Target
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import CaseResult, TrialResult
@@ -84,12 +83,17 @@ class Engine(Closing):
     def stage(self, agent: Agent, tree: Tree | None = None) -> Stage:
         """Return what the trials of an agent on a tree share (default: the tree under test)."""
         tree = tree or self.project.tree
-        name = (agent.name, tree.oid)
+        return self.shared((agent.name, tree.oid), lambda run: self._prepared(agent, tree, run))
+
+    def shared(self, name: tuple[str, str], prepare: Callable[[RunFolder], Stage]) -> Stage:
+        """Return the stage of a name, prepared once and closed with the engine."""
         if name not in self._stages:
-            self._stages[name] = self._prepared(agent, tree)
+            if self._folder is None:
+                self._folder = RunFolder(self.project.repo)
+            self._stages[name] = prepare(self._folder)
         return self._stages[name]
 
-    def _prepared(self, agent: Agent, tree: Tree) -> Stage:
+    def _prepared(self, agent: Agent, tree: Tree, run: RunFolder) -> Stage:
         project = self.project
         return prepare_stage(
             project.repo,
@@ -98,41 +102,12 @@ class Engine(Closing):
             project.target_of(agent),
             project.evaluators_of(agent),
             checked_options(project, agent),
-            run=self._run_folder(),
+            run=run,
             hide_from_target=hidden_from_target(project, agent),
             hide_from_workspace=hidden_from_workspace(project, agent),
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
-
-    def command_stage(
-        self,
-        agent: Agent,
-        target: Target,
-        evaluators: Sequence[Evaluator],
-        options: Mapping[str, Any],
-    ) -> Stage:
-        """Return a stage for a program that is no agent: nothing of the tree is hidden from it."""
-        name = (f"{agent.name} {options}", self.project.tree.oid)
-        if name not in self._stages:
-            self._stages[name] = prepare_stage(
-                self.project.repo,
-                self.project.tree,
-                agent._replace(always={}),
-                target,
-                evaluators,
-                options,
-                run=self._run_folder(),
-                hide_from_target=lambda path: False,
-                hide_from_workspace=lambda path: False,
-                python=agent_python(agent, self.project.repo.root),
-            )
-        return self._stages[name]
-
-    def _run_folder(self) -> RunFolder:
-        if self._folder is None:
-            self._folder = RunFolder(self.project.repo)
-        return self._folder
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""

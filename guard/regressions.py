@@ -139,6 +139,11 @@ class Record(NamedTuple):
         return self.observations or observation_paths(self.id)
 
     @property
+    def broken_by(self) -> Mapping[str, Any]:
+        """How its broken state comes about; a capsule keeps a copy of it, and changes nothing."""
+        return {key: value for key, value in self.before.items() if key != "capsule"}
+
+    @property
     def states_nothing(self) -> bool:
         """Whether it says nothing of what must fail: no key, nor a command that has to."""
         return not self.fails_on and self.before["kind"] != "command"
@@ -217,8 +222,6 @@ def _line_of_key(source: str, key: str) -> int:
 def _check_record(record: Mapping[str, Any], path: tuple[str, ...]) -> None:
     if record.get("status") == "retired" and not record.get("retirement"):
         raise Invalid("a retired record says why: {reason, date, by}", (*path, "retirement"))
-    if record["before"].get("capsule"):
-        raise Invalid("capsules are not there yet", (*path, "before", "capsule"))
 
 
 def records_of(document: Mapping[str, Any]) -> dict[str, Record]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from guard.change import diff_trees
 from guard.git import Repo
 from guard.project import Project
-from guard.proofs.broken_state import BrokenStates, Rung
+from guard.proofs.broken_state import BrokenStates
 from guard.proofs.origin import History, commits_before
+from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.snapshot import worktree_tree
 from guard.store import Store

@@ -70,7 +70,7 @@ def test_a_case_of_several_is_named_behind_a_hash() -> None:
             "0 alone shows nothing",
         ),
         ({"before": {"kind": "parent", "argv": ["x"]}}, "before.argv", "takes no `argv`"),
-        ({"before": {"kind": "parent", "capsule": "x"}}, "before.capsule", "not there yet"),
+        ({"before": {"kind": "parent", "capsule": "/x"}}, "before.capsule", "leaves"),
         ({"fails_on": "no_changes"}, "fails_on", "must be a list"),
         ({"status": "retired"}, "retirement", "says why"),
         ({"status": "done"}, "status", "is none of active, retired"),

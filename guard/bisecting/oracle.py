@@ -16,9 +16,10 @@ from guard.bisecting.search import BAD, GOOD, SKIPPED
 from guard.closing import Closing
 from guard.engine import Engine, is_open
 from guard.model import Case
-from guard.proofs.broken_state import BrokenStates, Rung
+from guard.proofs.broken_state import BrokenStates
 from guard.proofs.past_agent import NO_AGENT
 from guard.proofs.prove import record_of
+from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.results import CaseResult
 from guard.running.receipts import is_fresh, result_of

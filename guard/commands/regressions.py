@@ -18,6 +18,8 @@ from guard.session import Session
 if TYPE_CHECKING:
     import argparse
 
+    from guard.retained.adding import Added
+
 HELP = "list, audit, verify, add, retire or reopen the retained regressions"
 #: Action → the options of its own.
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -26,7 +28,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "verify": (),
     "add": (
         *("agent", "before", "patch", "incident", "fails_on"),
-        *("expect_exit", "expect_output", "argv"),
+        *("expect_exit", "expect_output", "argv", "capsule"),
     ),
     "retire": ("reason", "by"),
     "reopen": ("reason", "by"),
@@ -51,6 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="...",
         metavar="ARGV",
         help="last: runs the guard against the broken behaviour; weaker than a rebuilt state",
+    )
+    add.add_argument(
+        "--capsule",
+        action="store_const",
+        const=True,
+        help="keep the broken side in the repository, for clones without history; ID may name a "
+        "record that is there",
     )
     retire = parser.add_argument_group("retire ID, reopen ID")
     retire.add_argument("--reason", metavar="TEXT", help="why")
@@ -115,7 +124,7 @@ def _as_json(records: Sequence[Record], path: str) -> int:
 
 
 def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
-    from guard.retained.adding import Asked, States, new_record
+    from guard.retained.adding import Asked, States, keep_broken_side, new_record
 
     name = _only(names, "add", "CASE")
     asked = Asked(
@@ -125,21 +134,34 @@ def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) 
         incident=values["incident"],
         fails_on=values["fails_on"] or (),
         command=_command(values),
+        capsule=bool(values["capsule"]),
     )
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project()
-        case = select_one_case(project, name, "regressions add")
+        known = asked.capsule and project.records.get(name)
         with States(project) as states:
-            added = new_record(project, states.broken, case, asked)
+            if known and asked == Asked(capsule=True):
+                added = keep_broken_side(states.broken, known)
+            else:
+                case = select_one_case(project, name, "regressions add")
+                added = new_record(project, states.broken, case, asked)
         root = session.repo.root
         document = read_document(root)
         records = {**document["regressions"], added.record.id: added.fields}
         write_beside(root, added.files)
         put_document(root, {**document, "regressions": records})
-    also = "".join(f", and {printable(path)}" for path in added.files)
-    out(f"{printable(added.record.id)} is in {FILE}, PENDING{also}; nothing was run")
-    out(f"next: guard prove {shell_path(case.id)}")
+    _tell_added(root, added)
     return ExitCode.OK
+
+
+def _tell_added(root: str, added: Added) -> None:
+    state = "active" if added.fields.get("proof") else "PENDING"
+    also = "".join(f", and {printable(path)}" for path in added.files)
+    out(f"{printable(added.record.id)} is in {FILE}, {state}{also}; nothing was run")
+    if state == "PENDING":
+        out(f"next: guard prove {shell_path(added.record.id)}")
+        return
+    out(f"next: git add {' '.join(path_from_here(root, path) for path in (FILE, *added.files))}")
 
 
 def _command(values: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -10,6 +10,7 @@ from guard.regressions import Record
 from guard.schema import Invalid
 
 PATCH = "before.patch"
+CAPSULE = "before.capsule"
 
 
 def file_beside(record: str, name: str) -> str:

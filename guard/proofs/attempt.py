@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from guard import model
 from guard.errors import UnreadableError
 from guard.model import Case
-from guard.proofs.broken_state import Rung
 from guard.proofs.by_command import CAUGHT, say_proven
 from guard.proofs.case import find_case, unstated_keys
 from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key
+from guard.proofs.rung import Rung
 from guard.proofs.sides import OPEN
 from guard.proofs.verdicts import decide, hint_of, say_vacuous
 from guard.regressions import Record
@@ -89,16 +89,16 @@ class Attempt:
         if kept is not None:
             half.take(kept)
         if half.judgement.verdict == model.FAIL and half.digest:
-            state = half.state or self._first_state(pinned.tree)
+            state = half.state or self._first_state(pinned, pinned.tree)
             self.before, self.rung = half, pinned._replace(state=state)
             self._open_after()
 
-    def _first_state(self, tree: Tree) -> str:
+    def _first_state(self, pinned: Rung, tree: Tree) -> str:
         """Name a tree by the first rung that it is: right after a fix live and pinned are one."""
         first = next(self.rungs)
         self.rungs = chain([first], self.rungs)
         same = first.tree is not None and first.tree.oid == tree.oid
-        return first.state if same else "pinned"
+        return first.state if same else pinned.state
 
     def _next_rung(self) -> None:
         assert self.case is not None
@@ -241,7 +241,13 @@ class Attempt:
         )
 
     def _with_state(self, found: Judgement) -> str:
-        """Say why a wider state than the live one decided."""
+        """Say why a wider state than the live one decided, and which capsule is of no use."""
+        said = self._with_live(found)
+        capsule = self.prover.states.capsule_problem(self.record)
+        known = not capsule or capsule in said or self.case is None
+        return said if known else f"{said}; {capsule}"
+
+    def _with_live(self, found: Judgement) -> str:
         live = next((r for r in self.passed_over if r.state == "live" and not r.same), None)
         if live is None or found.verdict in (model.STALE, model.BLOCKED):
             return found.reason

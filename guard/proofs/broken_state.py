@@ -2,104 +2,103 @@
 
 Three rungs for kind `parent`, the first that turns red decides (DESIGN section 7): live, the
 fix's change taken back by three-way merge; pinned, all own paths as they were before; branch,
-the same before the whole branch that brought the fix. Each differs from the tree under test on
+the same before the whole branch that brought the fix. The other kinds have one rung each, and a
+record's capsule is the last of any. Each differs from the tree under test on
 the agent's own paths and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from guard.change import DiffEntry, diff_trees
 from guard.errors import UnreadableError
-from guard.git import bytes_of, text_of
 from guard.globs import Matcher
 from guard.project import Project
+from guard.proofs.kept_states import KeptStates
 from guard.proofs.origin import History, Origin, commit_header
-from guard.proofs.past_agent import PastAgent, agent_in, find_lacking, record_agent, relocated
-from guard.proofs.patches import PatchError, apply_patch, touched_by
+from guard.proofs.past_agent import PastAgent, agent_in, record_agent
+from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.regressions import Record
-from guard.tree import Entry, Tree
+from guard.tree import Tree
 
 
-class Rung(NamedTuple):
-    """One way to rebuild the broken state."""
-
-    state: str
-    """live, pinned, branch, revision, patch or command."""
-    tree: Tree | None = None
-    """None where it can't be rebuilt."""
-    reason: str = ""
-    """Why it can't be, or why it is the same."""
-    same: bool = False
-    """Nothing differs from the tree under test."""
-    origin: Origin | None = None
-    touched: bool = True
-    """Whether the origin changed the agent at all."""
-    command: Mapping[str, Any] | None = None
-    """The record's command, which stands for a broken state."""
-    filed: Tree | None = None
-    """What its kept evidence is filed under, where that isn't the tree itself."""
-
-
-class EditedTree(Tree):
-    """A tree that differs little from one whose entries are known: they aren't listed again."""
-
-    def __init__(self, base: Tree, oid: str, changed: Sequence[DiffEntry]) -> None:
-        super().__init__(base.repo, oid)
-        entries = dict(base.entries())
-        for entry in changed:
-            if entry.new is None:
-                del entries[entry.path]
-            else:
-                entries[entry.path] = entry.new
-        self._entries = entries
-
-
-class BrokenStates:
+class BrokenStates(KeptStates):
     """Rebuilds the broken states of one project's records."""
 
     def __init__(self, project: Project, histories: Sequence[History], scratch: Scratch) -> None:
-        self.project = project
+        super().__init__(project, scratch)
         self.histories = histories
         """Of the commit under test; for a working tree or index, of the commits it follows."""
-        self.scratch = scratch
         self._past: dict[tuple[str, tuple[str, ...]], PastAgent | None] = {}
         self._found: dict[tuple[str, int], tuple[History, Origin, bool]] = {}
         # Records share commits, and a commit's trees are listed and compared once.
         self._trees = {project.tree.oid: project.tree}
         self._diffs: dict[tuple[str, str], tuple[DiffEntry, ...]] = {}
         self._laid: dict[tuple[str, str, str], Rung] = {}
-        self._patched: dict[str, Rung] = {}
-        self._agents: dict[str, PastAgent] = {}
-        self.offered: dict[str, bytes] = {}
-        """Path → content of files that a record names and that aren't written yet."""
 
     def rungs(self, record: Record) -> Iterator[Rung]:
-        """Yield the rungs, each built when it is asked for.
+        """Yield the rungs, each built when it is asked for; the record's capsule comes last.
 
-        Raises `UnreadableError` where history is missing.
+        Raises `UnreadableError` where history is missing, and no capsule stands for it.
         """
+        built: set[str] = set()
+        for rung in chain(self._of_history(record), self._encapsulated(record)):
+            if rung.tree is None or rung.tree.oid not in built:
+                yield rung
+            if rung.tree is not None:
+                built.add(rung.tree.oid)
+
+    def _of_history(self, record: Record) -> Iterator[Rung]:
+        """Yield what the record's kind has, as far as history is there."""
+        if self._by_capsule_alone(record):
+            return
+        try:
+            yield from self._of_kind(record)
+        except UnreadableError:
+            if not record.before.get("capsule"):
+                raise
+
+    def _of_kind(self, record: Record) -> Iterator[Rung]:
         if record.before["kind"] == "parent":
             yield from self._parent(record)
         else:
-            yield self.pinned(record)
+            yield self._named(record)
+
+    def _encapsulated(self, record: Record) -> Iterator[Rung]:
+        if record.before.get("capsule"):
+            yield self.capsule(record)
 
     def pinned(self, record: Record) -> Rung:
         """Return today's tree with all own paths as they were: the same whatever was edited since.
 
-        Raises `UnreadableError` where history is missing.
+        Raises `UnreadableError` where history is missing, and no capsule stands for it.
         """
+        if self._by_capsule_alone(record):
+            return self.capsule(record)
+        try:
+            if record.before["kind"] != "parent":
+                return self._named(record)
+            _, origin, _ = self._origin(record)
+            return self._pinned("pinned", record, self._tree_of(origin.parent), origin)
+        except UnreadableError:
+            if not record.before.get("capsule"):
+                raise
+            return self.capsule(record)
+
+    def _by_capsule_alone(self, record: Record) -> bool:
+        """Tell whether a capsule takes a command's place: a state to run the case on shows more."""
+        return record.before["kind"] == "command" and self.capsule(record).tree is not None
+
+    def _named(self, record: Record) -> Rung:
+        """Return the one state of a kind other than parent."""
         if record.before["kind"] == "revision":
             return self.revision(record, str(record.before["rev"]))
         if record.before["kind"] == "patch":
             return self.patched(record)
-        if record.before["kind"] == "command":
-            return Rung("command", self.project.tree, command=record.before)
-        _, origin, _ = self._origin(record)
-        return self._pinned("pinned", record, self._tree_of(origin.parent), origin)
+        return Rung("command", self.project.tree, command=record.before)
 
     def revision(self, record: Record, rev: str) -> Rung:
         """Return today's tree with the agent's own paths as a revision has them."""
@@ -111,59 +110,11 @@ class BrokenStates:
             )
         return self._pinned("revision", record, self._tree(oid), None)
 
-    def patched(self, record: Record) -> Rung:
-        """Return today's tree with the record's patch applied."""
-        if record.id not in self._patched:
-            self._patched[record.id] = self._patch_applied(record, str(record.before["path"]))
-        return self._patched[record.id]
-
-    def _patch_applied(self, record: Record, path: str) -> Rung:
-        patch = self._named_file(path)
-        if patch is None:
-            return Rung("patch", reason=f"its patch {path} is not there")
-        now = self._now(record)
-        own = now.own_entries()
-        try:
-            broken = apply_patch(self.scratch, own, patch)
-        except PatchError as error:
-            said = self._outside(touched_by(self.scratch, patch), now) or str(error)
-            return Rung("patch", reason=f"{path} doesn't apply to today's tree: {said}")
-        edits = _differing(own, broken)
-        if not edits:
-            return Rung("patch", reason=f"{path} changes nothing of today's tree", same=True)
-        tree = self.scratch.edit_tree(now.tree.oid, edits)
-        filed = self._filed_under(now, self.scratch.write_blob(patch))
-        return self._checked("patch", record, tree)._replace(filed=filed)
-
-    def _named_file(self, path: str) -> bytes | None:
-        """Return a file that a record names, as the tree under test has it."""
-        entry = self.project.tree.get(bytes_of(path))
-        if path in self.offered or entry is None or not entry.mode.startswith("100"):
-            return self.offered.get(path)
-        return self.project.tree.read(path)
-
-    def _outside(self, touched: Sequence[bytes], now: PastAgent) -> str:
-        """Say which of the paths that a patch touches isn't the agent's own."""
-        outside = [path for path in touched if not now.owns(path) and now.tree.get(path)]
-        return f"it would change {text_of(outside[0])}, which is not its own" if outside else ""
-
-    def _filed_under(self, now: PastAgent, broken: str) -> Tree:
-        """Return a tree that stays the same when the agent is edited: what breaks it, no more."""
-        own = sorted(now.own_entries())
-        edits: dict[bytes, Entry | None] = dict.fromkeys(own)
-        edits[own[0] if own else b"broken"] = Entry("100644", broken)
-        return self._tree(self.scratch.edit_tree(now.tree.oid, edits))
-
     # Kind parent -----------------------------------------------------------------------
 
     def _parent(self, record: Record) -> Iterator[Rung]:
         history, origin, touched = self._origin(record)
-        built: set[str] = set()
         for rung in self._ladder(record, history, origin):
-            if rung.tree is not None and rung.tree.oid in built:
-                continue
-            if rung.tree is not None:
-                built.add(rung.tree.oid)
             yield rung._replace(origin=origin, touched=touched)
 
     def _ladder(self, record: Record, history: History, origin: Origin) -> Iterator[Rung]:
@@ -237,45 +188,18 @@ class BrokenStates:
         merged = self.scratch.merge_trees(fixed.oid, today.oid, without)
         if merged is None:
             return Rung("live", reason="the agent's text has changed since where the fix is")
-        return self._checked("live", record, merged)
+        return self.checked("live", record, merged)
 
     def _pinned(self, state: str, record: Record, before: Tree, origin: Origin | None) -> Rung:
-        now = self._now(record)
+        now = self.now(record)
         fixed = self._fixed(origin) if origin else None
         key = (before.oid, fixed.oid if fixed else "", record.agent)
         if key not in self._laid:
             then = self._then(record, before, fixed)
-            self._laid[key] = self._checked(state, record, self._laid_over(then, now))
+            self._laid[key] = self.checked(state, record, self.laid_over(then, now))
         return self._laid[key]._replace(state=state)
 
-    def _laid_over(self, then: PastAgent, now: PastAgent) -> str:
-        """Return today's tree with what the agent owned then in place of what it owns now."""
-        today, placed = now.own_entries(), relocated(self.scratch, then, now)
-        return self.scratch.edit_tree(self.project.tree.oid, _differing(today, placed))
-
-    def _checked(self, state: str, record: Record, oid: str) -> Rung:
-        """Void a rung that reaches outside the agent, or in which there is no agent."""
-        now = self._now(record)
-        changed = diff_trees(self.project.repo, now.tree, Tree(self.project.repo, oid))
-        if not changed:
-            reason = "the agent is the same before the fix and today"
-            return Rung(state, reason=reason, same=True)
-        outside = next((entry.path for entry in changed if not now.owns(entry.path)), None)
-        if outside is not None:
-            return Rung(state, reason=f"it would change {text_of(outside)}, which is not its own")
-        tree = EditedTree(now.tree, oid, changed)
-        own = {path: entry for path, entry in tree.entries().items() if now.owns(path)}
-        lacking = find_lacking(own, now)
-        return Rung(state, reason=lacking) if lacking else Rung(state, tree)
-
     # The agent, today and then ---------------------------------------------------------
-
-    def _now(self, record: Record) -> PastAgent:
-        if record.agent not in self._agents:
-            agent = self.project.agents[record.agent]
-            owns = self.project.own_paths(agent)
-            self._agents[record.agent] = PastAgent(agent, owns, self.project.tree)
-        return self._agents[record.agent]
 
     def _then(self, record: Record, before: Tree, fixed: Tree | None) -> PastAgent:
         """Return the agent before the fix: as that tree declares it, else as the next one does."""
@@ -283,13 +207,13 @@ class BrokenStates:
         found = self._agent_in(before, names)
         if found is None and fixed is not None:
             found = self._agent_in(fixed, names)
-        return (found or self._now(record))._replace(tree=before)
+        return (found or self.now(record))._replace(tree=before)
 
     def _owned_around(self, record: Record, fixed: Tree, before: Tree) -> Matcher:
         """Return a test of what was the agent's own on either side of the fix."""
         names = self._names(record, fixed)
         found = [self._agent_in(tree, names) for tree in (fixed, before)]
-        owners = [past.owns for past in found if past] or [self._now(record).owns]
+        owners = [past.owns for past in found if past] or [self.now(record).owns]
         return lambda path: any(owns(path) for owns in owners)
 
     def _names(self, record: Record, fixed: Tree | None) -> tuple[str, ...]:
@@ -301,11 +225,3 @@ class BrokenStates:
         if key not in self._past:
             self._past[key] = agent_in(self.project, tree, names)
         return self._past[key]
-
-
-def _differing(
-    today: Mapping[bytes, Entry], then: Mapping[bytes, Entry]
-) -> dict[bytes, Entry | None]:
-    """Return what makes the one of the other; None where a path goes."""
-    paths = dict.fromkeys((*today, *then))
-    return {path: then.get(path) for path in paths if then.get(path) != today.get(path)}

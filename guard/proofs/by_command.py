@@ -20,7 +20,10 @@ from guard.plugin.api import Evaluator, Expectations, Option, Target, Trial
 from guard.proofs.evidence import BEFORE, Half
 from guard.proofs.sides import before_judge, before_more, hits
 from guard.results import Observation, Score
+from guard.running.prerequisites import agent_python
 from guard.running.series import Series
+from guard.trials.runfolder import RunFolder
+from guard.trials.stage import Stage, prepare_stage
 
 #: The key of the score that fails where the command was caught, as it has to be.
 CAUGHT: Final = "command"
@@ -46,11 +49,27 @@ class CommandHalf(Half):
     def start(self) -> Series:
         """Return the series that runs what is missing."""
         if self.series is None:
-            agent = self.engine.project.agents[self.case.agent]
-            stage = self.engine.command_stage(agent, TARGET, [EVALUATOR], {"argv": self.argv})
+            name = (f"{self.case.agent} {self.argv}", self.tree.oid)
+            stage = self.engine.shared(name, self._prepare)
             self.begin(Series(self.case, stage, self.more, self.key, side=self.side))
         assert self.series is not None
         return self.series
+
+    def _prepare(self, run: RunFolder) -> Stage:
+        """Return a stage for a program that is no agent: nothing of the tree is hidden from it."""
+        repo, agent = self.engine.project.repo, self.engine.project.agents[self.case.agent]
+        return prepare_stage(
+            repo,
+            self.tree,
+            agent._replace(always={}),
+            TARGET,
+            [EVALUATOR],
+            {"argv": self.argv},
+            run=run,
+            hide_from_target=lambda path: False,
+            hide_from_workspace=lambda path: False,
+            python=agent_python(agent, repo.root),
+        )
 
 
 def _asking(case: Case, wanted: Mapping[str, Any]) -> Case:

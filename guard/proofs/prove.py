@@ -112,7 +112,8 @@ def _after_edit(prover: Prover, record: Record) -> Proved:
     committed = any(history.holds(record.id, 0) for history in prover.histories)
     before = record._replace(before={"kind": "parent"})
     if not committed:
-        return _proved(prover, before)
+        capsule = {key: record.before[key] for key in ("capsule",) if key in record.before}
+        return _proved(prover, record._replace(before={"kind": "parent", **capsule}))
     # The commit that will bring this fix is found by the count that it raises.
     raised = 1 + max(history.reopened(record.id) for history in prover.histories)
     proved = _proved(prover, before._replace(reopened=raised))

@@ -6,7 +6,8 @@ go to the scratch store of the `Repo`, which reads them too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from guard.git import Repo
@@ -54,6 +55,20 @@ class Scratch(OwnGit):
         """Return the id of a file's content, written as it is."""
         call = ("hash-object", "-w", "--no-filters", "--stdin")
         return self.run(*call, input=content).out.decode().strip()
+
+    def write_blobs(self, contents: Sequence[bytes]) -> list[str]:
+        """Return the ids of files' contents, written by one call of git."""
+        folder = make_folder("scratch")
+        try:
+            names = [os.path.join(folder, str(number)) for number in range(len(contents))]
+            for name, content in zip(names, contents, strict=True):
+                with open(name, "wb") as file:
+                    file.write(content)
+            call = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+            listed = "".join(f"{name}\n" for name in names)
+            return self.run(*call, input=os.fsencode(listed)).out.decode().split()
+        finally:
+            remove_folder(folder)
 
     def _tree_of(self, folder: Mapping[bytes, Entry]) -> str:
         kinds = {FOLDER: "tree", GITLINK: "commit"}

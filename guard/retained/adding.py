@@ -14,11 +14,13 @@ from guard.git import bytes_of
 from guard.model import Case
 from guard.output import printable, shell_path
 from guard.project import Project
-from guard.proofs.as_patch import PATCH, as_patch, file_beside
-from guard.proofs.broken_state import BrokenStates, Rung
+from guard.proofs.as_patch import CAPSULE, PATCH, as_patch, file_beside
+from guard.proofs.broken_state import BrokenStates
+from guard.proofs.capsules import CapsuleError
 from guard.proofs.origin import History, commits_before
 from guard.proofs.prove import record_of, stable_name
 from guard.proofs.record import summary_of
+from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.regressions import FILE, Record, check_before
 from guard.schema import Invalid, dotted
@@ -34,6 +36,7 @@ class Asked(NamedTuple):
     fails_on: Sequence[str] = ()
     command: Mapping[str, Any] | None = None
     """A state before of kind command."""
+    capsule: bool = False
 
 
 class Added(NamedTuple):
@@ -70,9 +73,17 @@ def new_record(project: Project, states: BrokenStates, case: Case, asked: Asked)
         raise UsageError(f"{FILE} holds record {record.id} already", hint)
     record = record._replace(fails_on=tuple(asked.fails_on) or _only_key(case))
     record = _with_state(states, record, asked)
+    if asked.capsule:
+        record = with_capsule(states, record)
     names = [name for name in record.named_files() if name in states.offered]
     files = {name: states.offered[name] for name in names}
     return Added(record, _fields(record, case, asked), files)
+
+
+def keep_broken_side(states: BrokenStates, known: Record) -> Added:
+    """Return a record that is there, with a capsule. Raises `UsageError`."""
+    record = with_capsule(states, known)
+    return Added(record, {**known.raw, "before": dict(record.before)}, dict(states.offered))
 
 
 def _with_state(states: BrokenStates, record: Record, asked: Asked) -> Record:
@@ -93,6 +104,26 @@ def _valid(before: Mapping[str, Any]) -> Mapping[str, Any]:
     except Invalid as error:
         where = f"{dotted(error.path)}: " if error.path else ""
         raise UsageError(f"{where}{error.message}", "guard regressions --help") from error
+
+
+def with_capsule(states: BrokenStates, record: Record) -> Record:
+    """Return the record with its broken side in a capsule, which is offered to be written.
+
+    Raises `UsageError` where no state can be rebuilt that differs from today's.
+    """
+    if record.before["kind"] == "command":
+        said = f"{record.id} is proven by a command: it has no broken side to keep"
+        raise UsageError(said, f"guard prove {shell_path(record.id)} --before REV")
+    bare = record._replace(before=record.broken_by)
+    rung = states.pinned(bare)
+    _require(rung)
+    assert rung.tree is not None
+    path = file_beside(record.id, CAPSULE)
+    try:
+        states.offered[path] = states.encapsulate(bare, rung.tree)
+    except CapsuleError as error:
+        raise UsageError(f"no capsule of {record.id}: {error}") from error
+    return record._replace(before={**record.broken_by, "capsule": path})
 
 
 def _as_it_was(states: BrokenStates, record: Record, rev: str) -> Record:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 from guard import regressions
 from guard.errors import ConfigError, UsageError
 from guard.output import printable
+from guard.proofs.capsules import problem_of_capsule
 from guard.regressions import FILE, Record
 from guard.retained import older
 from guard.schema import Invalid, is_list, is_mapping
@@ -124,13 +125,23 @@ def _wrong(path: str, record: Record) -> Iterator[str]:
     missing = _missing_case(os.path.dirname(path), record)
     if missing:
         yield where + missing
-    kind = record.before["kind"]
     if record.states_nothing:
         yield f"{where}its fails_on is empty, so nothing says what must fail"
-    for key in ("path", "capsule"):
-        named = record.before.get(key)
-        if named and not os.path.isfile(os.path.join(os.path.dirname(path), named)):
-            yield f"{where}its {kind if key == 'path' else key} {named} is not there"
+    folder, patch = os.path.dirname(path), record.before.get("path")
+    if patch and not os.path.isfile(os.path.join(folder, patch)):
+        yield f"{where}its patch {patch} is not there"
+    capsule = record.before.get("capsule")
+    problem = _problem_of_capsule(folder, capsule) if capsule else ""
+    if problem:
+        yield where + problem
+
+
+def _problem_of_capsule(folder: str, capsule: str) -> str:
+    place = os.path.join(folder, capsule)
+    try:
+        return problem_of_capsule(capsule, _read(place) if os.path.isfile(place) else None)
+    except Invalid as error:
+        return f"its capsule {capsule} is {error.message}"
 
 
 def _missing_case(folder: str, record: Record) -> str:

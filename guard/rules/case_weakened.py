@@ -180,7 +180,7 @@ class _Retained:
         old = case_of(self.base, record, lenient=True)
         new = self._find(old.id, now) if old else None
         of_case = compare_cases(old, new).asked if old and new else ()
-        before = ("its record's before",) if now.before != record.before else ()
+        before = ("its record's before",) if now.broken_by != record.broken_by else ()
         keys = ("its record's fails_on",) if set(now.fails_on) != set(record.fails_on) else ()
         return (*of_case, *before, *keys, *self._of_agent(record))
 

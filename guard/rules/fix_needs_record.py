@@ -13,7 +13,7 @@ from guard.rules.fix_needs_case import lack_of
 
 RULE: Final = "fix-needs-record"
 #: What a record says of its regression; the rest is its story, or its proof.
-_MEANING = ("agent", "case", "before", "fails_on", "status", "reopened")
+_MEANING = ("agent", "case", "broken_by", "fails_on", "status", "reopened")
 
 
 def check(commit: JudgedCommit, *, besides: Collection[str] = ()) -> Iterator[Violation]:

@@ -86,11 +86,19 @@ def _what_is_wrong(project: Project, record: Record) -> str | None:
 
 
 def _lacking_file(project: Project, record: Record) -> str | None:
-    path = record.before.get("path")
-    entry = project.tree.get(bytes_of(path)) if path else None
-    if path and (entry is None or not entry.mode.startswith("100")):
+    path, capsule = record.before.get("path"), record.before.get("capsule")
+    if path and _file(project, path) is None:
         return f"its patch {path} is not there"
+    if capsule:
+        from guard.proofs.capsules import problem_of_capsule
+
+        return problem_of_capsule(capsule, _file(project, capsule)) or None
     return None
+
+
+def _file(project: Project, path: str) -> bytes | None:
+    entry = project.tree.get(bytes_of(path))
+    return project.tree.read(path) if entry and entry.mode.startswith("100") else None
 
 
 def may_write(key: str, case: Case, agent: Agent) -> bool:
