@@ -1,4 +1,4 @@
-"""Which cases a change affects, each with its reasons (DESIGN section 4)."""
+"""Which cases a change affects, each with its reasons."""
 
 from __future__ import annotations
 

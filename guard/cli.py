@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "plugins": "list the plugins",
     "schema": "print the JSON Schema of a file",
 }
-#: What DESIGN lists and a later version brings: refused by name.
+#: What a later version brings: refused by name.
 TO_COME = (
     "capture",
     "login",

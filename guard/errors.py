@@ -19,7 +19,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ends (DESIGN: the same everywhere)."""
+    """How a command ends, the same everywhere."""
 
     OK = 0
     #: a case fails, a rule is broken or a proof is refuted

@@ -1,6 +1,6 @@
 """The nouns of the domain: plain, immutable data that crosses module boundaries.
 
-NamedTuples, not dataclasses: the hooks import this on every commit (DESIGN section 11).
+NamedTuples, not dataclasses: the hooks import this on every commit.
 Imports nothing of ours. Paths of the repository are ``bytes`` in git's own plumbing and
 ``str`` with surrogate escapes everywhere a person or a file format meets them
 (`guard.git.text_of` and `bytes_of` convert).
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-# Verdicts of a trial and of a case (DESIGN section 5).
+# Verdicts of a trial and of a case.
 PASS: Final = "PASS"
 FAIL: Final = "FAIL"
 ERROR: Final = "ERROR"
@@ -26,7 +26,7 @@ XPASS: Final = "XPASS"
 INCONCLUSIVE: Final = "INCONCLUSIVE"
 OWED: Final = "OWED"
 NOT_TESTED: Final = "NOT_TESTED"
-# Of a proof alone (DESIGN section 7).
+# Of a proof alone.
 PROVEN: Final = "PROVEN"
 PENDING: Final = "PENDING"
 VACUOUS: Final = "VACUOUS"

@@ -341,7 +341,7 @@ class Project:
         return compile_globs((*files, *evaluators, *self.case_globs), named)
 
     def own_paths(self, agent: Agent) -> Matcher:
-        """Return a test of the agent's own paths (DESIGN section 4).
+        """Return a test of the agent's own paths.
 
         What stands where a folder of theirs would is one: a submodule, a symlink.
         """

@@ -1,7 +1,7 @@
 """Skills as a client discovers them: their folders, and the name and description it lists.
 
 Adding, removing or renaming a skill, or editing a description, changes which skill answers
-a request: every case of agents that share the workspace is affected (PROOF.md B2).
+a request: every case of agents that share the workspace is affected.
 """
 
 from __future__ import annotations

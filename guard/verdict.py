@@ -1,7 +1,7 @@
 """From graded trials to a case's verdict, and from all verdicts to an exit code.
 
-The order of precedence and the exit codes are DESIGN section 5's; a report is judged from its
-contents alone, so that every command and every hook ends in the same code for the same facts.
+The order and the codes are those of docs/verdicts.md; a report is judged from its contents
+alone, so that every command and every hook ends in the same code for the same facts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What no hook may change: GIT-CASES rule 10, taken before and after."""
+"""What no hook may change, by rule 10 of docs/git.md: taken before and after."""
 
 from __future__ import annotations
 

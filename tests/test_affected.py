@@ -1,4 +1,4 @@
-"""Why a case is run again: every reason, with what doesn't give it, in DESIGN's order."""
+"""Why a case is run again: every reason, with what doesn't give it, in the order they are told."""
 
 from __future__ import annotations
 

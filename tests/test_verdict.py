@@ -339,7 +339,7 @@ def test_a_tainted_repetition_outranks() -> None:
 
 # -- exit codes -----------------------------------------------------------------------------------
 
-#: DESIGN section 5 and 7, written down a second time: (exit code, exit code under --strict).
+#: The verdicts, written down a second time: (exit code, exit code under --strict).
 CASE_TABLE = {
     model.PASS: (0, 0),
     model.XFAIL: (0, 0),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "explain a word, a rule or a key"
-#: Lists every expectation key; OUTPUTS' refusals point here.
+#: Lists every expectation key; refusals point here.
 EXPECTED = "expected"
 
 

@@ -1,6 +1,6 @@
 """What a hook says of cases and proofs: a few plain lines, the worst news first.
 
-OUTPUTS' rules: at most eight lines in all, equal reasons together, names before numbers, and
+By four rules: at most eight lines in all, equal reasons together, names before numbers, and
 the last lines are commands that can be pasted.
 """
 

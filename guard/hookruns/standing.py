@@ -1,6 +1,6 @@
 """What a hook makes of a verdict: it holds, is broken, unclear, owed, or can't be read.
 
-DESIGN's table 'In hooks': a commit is refused for what is broken or unreadable, a push also for
+What each hook makes of it: a commit is refused for what is broken or unreadable, a push also for
 what is unclear and, unless ``owed: ci``, for what is owed.
 """
 

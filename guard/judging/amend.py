@@ -1,7 +1,7 @@
 """The `git commit` that a hook runs under, read from its command line.
 
 ``git commit --amend`` gives a hook the same arguments and environment as any commit; its
-command line is the only witness (RECIPES: Amend, merge, root in a hook).
+command line is the only witness.
 """
 
 from __future__ import annotations

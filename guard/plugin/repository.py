@@ -1,8 +1,7 @@
 """Plugins and evaluators of the repository itself, loaded from the tree under test.
 
 Their folder's Python files are copied to the store under a digest of path, mode and id: the
-copy never changes, so its byte-code is safe, and two trees never share a module (RECIPES:
-'Plugins from the tree under test').
+copy never changes, so its byte-code is safe, and two trees never share a module.
 """
 
 from __future__ import annotations

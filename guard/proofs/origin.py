@@ -1,8 +1,7 @@
 """How records came into regressions.json, read from history in one walk.
 
 No hash is stored in a record: its origin is the newest commit that holds it where no parent
-does, so that a rebase, an amend or a squash merge changes nothing (RECIPES: The record's
-origin).
+does, so that a rebase, an amend or a squash merge changes nothing.
 """
 
 from __future__ import annotations

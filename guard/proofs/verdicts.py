@@ -11,7 +11,7 @@ from guard.results import Side
 from guard.verdict import Judgement
 from guard.wording.reasons import one_line
 
-#: What either side may be, and what the proof is then (RECIPES: the first match wins).
+#: What either side may be, and what the proof is then (the first match wins).
 EITHER_SIDE: Final[Sequence[tuple[tuple[str, ...], str]]] = (
     ((model.SKIP,), model.SKIP),
     ((model.STALE,), model.STALE),

@@ -1,7 +1,7 @@
 """When enough trials have been run: the sequential gates, fixed trials, and their limits.
 
 A gate reads outcomes in the order of trial numbers and stops at the first row whose passes or
-failures are reached. The integer tables come from PROOF.md section C3 (a truncated sequential
+failures are reached. The integer tables come from exact dynamic programming (a truncated sequential
 probability ratio test, searched so that its exact errors stay within the stated ones); the rows
 elided there were filled by the same search, which leaves one table only. Nothing here reads
 anything but booleans, so that the same trials always give the same verdict.
@@ -77,7 +77,7 @@ def _table(*gates: Gate) -> Mapping[str, Gate]:
     return {gate.name: gate for gate in gates}
 
 
-#: n (or n-m):passes,failures; as printed in PROOF.md.
+#: n (or n-m):passes,failures.
 GATES: Final = _table(
     Gate("quick", 0.3, 0.9, 0.05, 0.05, _read_rows("2:-,2 3:3,2 4:4,3 5:4,3 6:5,3 7:6,3 8:6,3")),
     Gate(

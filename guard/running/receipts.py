@@ -2,7 +2,7 @@
 
 Of the tree only what the case depends on is in it: the agent's own paths, what its checks
 depend on, the code of its plugins, its fixtures, and the skills that a client lists beside
-it. Other files of the workspace are data: an edit there voids no evidence (DESIGN section 4).
+it. Other files of the workspace are data: an edit there voids no evidence.
 """
 
 from __future__ import annotations

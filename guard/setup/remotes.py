@@ -1,6 +1,6 @@
 """Where the repository's commits go: its remote, and the branch that others start from.
 
-GitPython's place (DESIGN section 11): asked once, at set-up, where its objects are easier to
+GitPython's place: asked once, at set-up, where its objects are easier to
 read than the output of four commands.
 """
 

@@ -1,7 +1,7 @@
 """One SQLite file that many hooks use at once, and that no one depends on.
 
 WAL, and ``BEGIN IMMEDIATE`` for every write: a deferred transaction that reads and then writes
-is told "locked" at once, whatever the time-out (RECIPES: SQLite). Whatever is wrong with the
+is told "locked" at once, whatever the time-out. Whatever is wrong with the
 file, guard runs on without it and says so once. sqlite3 is imported when the file is opened.
 """
 

@@ -1,7 +1,7 @@
 """The environment of a trial: an allow-list, a HOME of its own, and nothing of git's.
 
 What a trial sees must not depend on who started guard: a hook of git exports GIT_* variables,
-pre-commit puts its own virtual environment first (GIT-CASES 90), a terminal has a colour.
+pre-commit puts its own virtual environment first (docs/git.md 90), a terminal has a colour.
 """
 
 from __future__ import annotations

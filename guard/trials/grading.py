@@ -1,4 +1,4 @@
-"""From an observation to a trial's verdict: evaluators, scores, baselines (DESIGN section 5)."""
+"""From an observation to a trial's verdict: evaluators, scores, baselines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What so many trials show, as an interval, a p-value and a sentence.
 
 Wilson's interval is shown, never the normal approximation, and never used as a gate: peeking at
-it after each trial errs three times as often as it says (PROOF.md, section C).
+it after each trial errs three times as often as it says.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of an installed hook: a short ``sh`` script that starts Python where there is need.
 
 It names the interpreter absolutely, because clients with buttons start git with a PATH of their
-own (GIT-CASES 9). ``-E -P``: neither PYTHONPATH nor a `guard/` folder of the user's repository
+own (docs/git.md 9). ``-E -P``: neither PYTHONPATH nor a `guard/` folder of the user's repository
 may stand in for us. ``-c`` with an import starts 3 ms sooner than ``-m``. What it lets through
 by itself is in `guard_hooks.quick`.
 """
@@ -20,9 +20,9 @@ KEPT: Final = ".guard-kept"
 #: A folder of links to kept hooks by their own names.
 NAMED: Final = "guard-kept"
 STAGES: Final = ("commit-msg", "pre-commit", "pre-merge-commit", "pre-push")
-#: Of a repository that others push to.
 #: Only where they are asked for: few apply mailed patches.
 MAIL_STAGES: Final = ("pre-applypatch",)
+#: Of a repository that others push to.
 SERVER_STAGES: Final = ("pre-receive",)
 #: Stages whose input says what is judged.
 REPLAYING: Final = ("pre-push", *SERVER_STAGES)

@@ -16,7 +16,7 @@ from guard.explanations import Explanation, all_explanations, find_explanations
 from guard.messages.message import exemption, parse_message, weakenings
 from guard.yamlfile import load_yaml
 
-#: DESIGN section 2, in its order.
+#: The words, in the order of the guide.
 WORDS = (
     "agent",
     "target",
@@ -33,7 +33,7 @@ WORDS = (
     "claim",
     "seam",
 )
-#: DESIGN section 8.
+#: The offline rules.
 RULES = (
     "fix-needs-case",
     "fix-needs-record",

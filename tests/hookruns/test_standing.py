@@ -1,4 +1,4 @@
-"""DESIGN's table 'In hooks', cell by cell."""
+"""The table of what each hook makes of a verdict, cell by cell."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.reports.sample import NASTY, REPORT, nasty_report, passing
 SCHEMA: dict[str, Any] = json.loads(
     (files("guard") / "schemas" / "report.schema.json").read_text(encoding="utf-8")
 )
-#: DESIGN section 10, to the letter.
+#: The promised keys, to the letter.
 KEYS = {
     "": "schema run_id command started finished live repo at strict verdict exit_code counts cases"
     " regressions rules exempt_evidence not_established",

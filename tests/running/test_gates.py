@@ -13,7 +13,7 @@ from guard.model import Policy
 from guard.running import gates
 from guard.running.gates import Gate, Row
 
-#: PROOF.md C3: printed rows, and the true errors (block at the good rate, pass at the bad one).
+#: Printed rows, and the true errors (block at the good rate, pass at the bad one).
 PRINTED = {
     "quick": "2:-,2 3:3,2 4:4,3 5:4,3 6:5,3 7:6,3 8:6,3",
     "standard": "2:-,2 3:-,2 4:4,3 5:5,3 6:6,3 7:7,3 8:7,4 9:8,4 10:9,4 11:9,4 12:10,5 13:11,5"
