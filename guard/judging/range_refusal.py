@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from guard.git import Repo, text_of
-from guard.judging.refusal import case_folders, for_each, new_case_command
+from guard.judging.refusal import case_folders, for_each, new_case_command, with_kept
 from guard.model import Violation
 from guard.output import printable, shell_path
 from guard.project import Project
@@ -90,7 +90,7 @@ def _parent_with(paths: Sequence[str], commit: str, repo: Repo) -> str:
 
 def _to_add(violation: Violation, tip: Project) -> str:
     wanted = [*(case_folders(violation, tip) if tip.has_config else ()), REGRESSIONS]
-    return " ".join(map(shell_path, wanted))
+    return " ".join(with_kept(path, shell_path(path)) for path in wanted)
 
 
 def _branch_of(commit: str, repo: Repo, tip: Project, head: str) -> str:

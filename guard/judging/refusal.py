@@ -145,7 +145,16 @@ def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -
 
 def _add_command(paths: Sequence[str], left: Sequence[LeftOut], refused: Refused) -> str:
     force = "-f " if any(it.ignored for it in left) else ""
-    return f"{refused.git} add {force}{' '.join(map(refused.path, paths))}"
+    pasted = " ".join(with_kept(path, refused.path(path)) for path in paths)
+    return f"{refused.git} add {force}{pasted}"
+
+
+def with_kept(path: str, pasted: str) -> str:
+    """Return a path as it is pasted; regressions.json with what is kept beside it.
+
+    The folder need not be there: what stands for both matches the file alone, too.
+    """
+    return f"{pasted.removesuffix('.json')}*" if path == REGRESSIONS else pasted
 
 
 def new_case_command(violation: Violation) -> str:
@@ -216,5 +225,5 @@ def _repeat(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
     if is_partial(refused.repo):
         added = _to_add(violation, left, refused) if violation.rule in _FIX_RULES else []
         paths = dict.fromkeys([*(entry.name for entry in refused.change.entries), *added])
-        words += ["--", *(refused.path(path) for path in paths)]
+        words += ["--", *(with_kept(path, refused.path(path)) for path in paths)]
     return " ".join(filter(None, words)) + (_KEPT if refused.message_file else "")

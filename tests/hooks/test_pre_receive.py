@@ -58,7 +58,7 @@ def test_fix_without_case_is_refused_and_told_in_eight_lines(clone: Clone) -> No
         f"  changed  {TALK}",
         "  do       guard new-case ID --agent talk",
         f"           guard prove ID --before {commit[:10]}^",
-        "           git add evals/talk regressions.json",
+        "           git add evals/talk regressions*",
         "           git commit --amend --no-edit",
     ]
 

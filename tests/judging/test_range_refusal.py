@@ -46,7 +46,7 @@ def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
         "  changed  a",
         "  do       guard new-case ID --agent talk",
         f"           guard prove ID --before {short}^",
-        "           git add evals/talk regressions.json",
+        "           git add evals/talk regressions*",
         f"           git commit --fixup={short} && {rebase}",
     ]
 
@@ -59,7 +59,7 @@ def test_missing_cases_of_several_agents_are_one_set_of_commands(
     assert text(repo, both)[3:] == [
         "  do       guard new-case ID --agent talk      # one for each of the 2 agents",
         f"           guard prove ID --before {at}^      # one for each of the 2 agents",
-        "           git add evals/talk evals/walk regressions.json",
+        "           git add evals/talk evals/walk regressions*",
         "           git commit --amend --no-edit",
     ]
 

@@ -33,7 +33,7 @@ def test_the_whole_text(refused: Refused) -> None:
         f"  changed  {SKILL}\n"
         "  do       guard new-case ID --agent expense\n"
         "           guard prove ID\n"
-        "           git add evals/cases regressions.json\n"
+        "           git add evals/cases regressions*\n"
         "           git commit -F .git/guard/message      # your message is kept\n"
         "  more     guard explain fix-needs-case"
     )
@@ -113,6 +113,6 @@ def test_folders_of_very_many_agents_are_named_by_what_holds_them(
     agents = {name: agent._replace(name=name, cases=cases) for name, cases in globs.items()}
     several = MISSING._replace(agent="a, b, c", agents=tuple(agents))
     monkeypatch.setitem(vars(refused.new), "agents", agents)
-    assert "git add evals/a evals/b evals/c regressions.json" in refusal([several], refused)
+    assert "git add evals/a evals/b evals/c regressions*" in refusal([several], refused)
     monkeypatch.setattr("guard.judging.refusal.MOST_FOLDERS", 2)
-    assert "git add evals regressions.json" in refusal([several], refused)
+    assert "git add evals regressions*" in refusal([several], refused)
