@@ -13,6 +13,8 @@ from functools import lru_cache
 Matcher = Callable[[bytes], bool]
 
 WILDCARDS = frozenset("*?[")
+#: What of a glob's regex stands for more than one byte.
+ANYTHING, PART, FOLDERS, BELOW = b".*", b"[^/]*", b"(?:.*/)?", b"(?:/.*)?"
 
 
 def compile_globs(globs: Iterable[str], names: Iterable[str] = ()) -> Matcher:
@@ -47,37 +49,46 @@ def _regex(globs: tuple[str, ...]) -> re.Pattern[bytes] | None:
 
 def translate(glob: str) -> bytes:
     """Return the regex of one glob, anchored at both ends."""
+    return b"".join(pieces(glob)) + b"\\Z"
+
+
+def pieces(glob: str) -> Iterator[bytes]:
+    """Yield the parts of a glob's regex: each a constant of this module, or one byte's."""
     text = glob.removeprefix("./").rstrip("/") if glob not in ("", "/") else ""
     if not text or text == ".":
-        return b".*\\Z"
-    if not WILDCARDS.intersection(text):
-        return re.escape(_encoded(text)) + b"(?:/.*)?\\Z"
-    return _translated(text) + b"\\Z"
+        yield ANYTHING
+    elif not WILDCARDS.intersection(_LITERAL.sub("", text)):
+        yield from _each_byte(_LITERAL.sub(r"\1", text))
+        yield BELOW
+    else:
+        yield from _translated(text)
 
 
-def _translated(text: str) -> bytes:
-    parts: list[bytes] = []
+def _translated(text: str) -> Iterator[bytes]:
     position = 0
     while position < len(text):
         if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
-            parts.append(b"(?:.*/)?")
+            yield FOLDERS
             position += 3
         elif text.startswith("**", position):
-            parts.append(b".*")
+            yield ANYTHING
             position += 2
         elif text[position] == "*":
-            parts.append(b"[^/]*")
+            yield PART
             position += 1
         elif text[position] == "?":
-            parts.append(b"[^/]")
+            yield b"[^/]"
             position += 1
         elif text[position] == "[" and (end := _class_end(text, position)):
-            parts.append(_character_class(text[position + 1 : end]))
+            yield _character_class(text[position + 1 : end])
             position = end + 1
         else:
-            parts.append(re.escape(_encoded(text[position])))
+            yield from _each_byte(text[position])
             position += 1
-    return b"".join(parts)
+
+
+def _each_byte(text: str) -> Iterator[bytes]:
+    return (re.escape(bytes((byte,))) for byte in _encoded(text))
 
 
 def _class_end(text: str, start: int) -> int:

@@ -1,6 +1,6 @@
 """What differs between two states of one case: what makes it weaker, what it asks anew.
 
-By what is allowed (DESIGN section 8): any difference that isn't known to keep the case as
+By what is allowed: any difference that isn't known to keep the case as
 strong counts as a weakening.
 """
 
@@ -159,14 +159,14 @@ def _of_evidence(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
 
 
 def _policy_losses(old: Policy, new: Policy) -> Iterator[str]:
-    if old.trials is None and new.trials is None:
-        before, after = old.gate or DEFAULT_GATE, new.gate or DEFAULT_GATE
-        if GATES.index(after) < GATES.index(before):
-            yield f"gate was {before} and is {after}"
-    elif old.trials is None or new.trials is None:
+    """Yield what is asked less of the trials, as they are read: beside a gate no rate counts."""
+    before, after = _gate(old), _gate(new)
+    if before and after:
+        yield from _gate_losses(before, after, old.trials, new.trials)
+    elif before or after:
         yield f"it took {_policy(old)} and takes {_policy(new)}"
     else:
-        if new.trials < old.trials:
+        if (new.trials or 0) < (old.trials or 0):
             yield f"trials was {old.trials} and is {new.trials}"
         if new.min_pass_rate < old.min_pass_rate:
             yield f"min_pass_rate was {old.min_pass_rate:g} and is {new.min_pass_rate:g}"
@@ -174,10 +174,27 @@ def _policy_losses(old: Policy, new: Policy) -> Iterator[str]:
         yield f"timeout was {old.timeout:g} and is {new.timeout:g}"
 
 
+def _gate(policy: Policy) -> str:
+    """Return the gate that decides; empty for fixed trials."""
+    return policy.gate or ("" if policy.trials else DEFAULT_GATE)
+
+
+def _gate_losses(before: str, after: str, most: int | None, now: int | None) -> Iterator[str]:
+    if GATES.index(after) < GATES.index(before):
+        yield f"gate was {before} and is {after}"
+    elif most or now:
+        from guard.running.gates import cap
+
+        # A gate that ends before its cap is undecided sooner: what would fail doesn't.
+        taken, takes = (min(n or cap(g), cap(g)) for g, n in ((before, most), (after, now)))
+        if takes < min(taken, cap(after)):
+            yield f"gate {after} took up to {taken} trials and takes up to {takes}"
+
+
 def _policy(policy: Policy) -> str:
-    if policy.trials is None:
-        return f"gate {policy.gate or DEFAULT_GATE}"
-    return f"{policy.trials} trials"
+    trials = f"{policy.trials} trials" if policy.trials else ""
+    gate = _gate(policy)
+    return " in ".join(filter(None, (gate and f"gate {gate}", trials)))
 
 
 def _is_higher(old: Any, new: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a change of guard.yaml no longer guards, in words (DESIGN section 8)."""
+"""What a change of guard.yaml no longer guards, in words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from guard.git import bytes_of, text_of
+from guard.glob_sets import find_path
 from guard.globs import WILDCARDS, compile_globs
 from guard.model import Agent
 from guard.project import Project
 from guard.rules.enforcement import RULES, deadline
+from guard.tree import EXECUTABLE
 
-#: What ``**`` and ``*`` may stand for: a narrower glob misses one of these samples.
-_SAMPLES = (("x/y", "x"), ("x", "x"), ("a/b/c.md", "b.md"))
+_FILE, _FOLDER = "file", "folder"
+_FILE_MODES = ("100644", EXECUTABLE)
 
 
 def narrowings(base: Project, new: Project) -> Iterator[str]:
@@ -39,7 +41,7 @@ def _removed_agents(base: Project, new: Project) -> Iterator[str]:
     for name, declared in base.config.agents.items():
         pattern = declared.get("each")
         now = [d["each"] for d in new.config.agents.values() if "each" in d]
-        if pattern and pattern not in now and not covers(now, pattern):
+        if pattern and pattern not in now and not _covers_folders(now, pattern):
             yield f"agents.{name}.each no longer covers {pattern}"
 
 
@@ -50,11 +52,16 @@ def _has_files(project: Project, agent: Agent) -> bool:
 
 def _of_agent(base: Project, new: Project, before: Agent, now: Agent) -> Iterator[str]:
     where = f"agents.{now.name}"
-    yield from _lost_globs(f"{where}.paths", before.paths, now.paths)
-    yield from _lost_globs(f"{where}.cases", before.cases, now.cases)
+    sides = (base, new)
+    yield from _lost_globs(f"{where}.paths", before.paths, now.paths, sides)
+    yield from _lost_globs(f"{where}.cases", before.cases, now.cases, sides)
+    yield from _of_depends(where, base, new, before, now)
     yield from _moved_away(f"{where}.evaluators", before.evaluators, now.evaluators, ":")
     yield from _missing(f"{where}.claims", before.claims, now.claims)
     yield from _missing(f"{where}.seams", before.seams, now.seams)
+    ages = [a.max_age or p.config.receipts["max_age"] for a, p in ((before, base), (now, new))]
+    if (before.max_age or now.max_age) and _seconds(ages[1]) > _seconds(ages[0]):
+        yield f"{where}.max_age was {ages[0]} and is {ages[1]}"
     if now.deterministic and not before.deterministic:
         yield f"{where}.deterministic is true, so that two trials are enough"
     owned, owns = base.own_paths(before), new.own_paths(now)
@@ -64,26 +71,66 @@ def _of_agent(base: Project, new: Project, before: Agent, now: Agent) -> Iterato
         yield f"{text_of(lost[0])}{more} no longer belongs to agent {now.name}"
 
 
-def _lost_globs(where: str, before: Collection[str], now: Collection[str]) -> Iterator[str]:
+def _of_depends(
+    where: str, base: Project, new: Project, before: Agent, now: Agent
+) -> Iterator[str]:
+    """Yield what the checks need and is no longer watched, and what is taken out of the agent."""
+    old, depends = base.depends_of(before), new.depends_of(now)
+    for glob in _not_covered(old, (*depends, *now.paths), (base, new)):
+        # What is nowhere any more has moved, or went with the check that needed it.
+        if any(map(compile_globs([glob]), new.tree.entries())):
+            yield f"{where}.depends no longer covers {glob}"
+    for glob in depends:
+        known = (*old, *base.case_globs)
+        path = None if glob in old else find_path([glob], before.paths, outside=known)
+        if path is not None:
+            yield f"{where}.depends takes {glob} from its paths"
+
+
+def _lost_globs(
+    where: str, before: Collection[str], now: Collection[str], sides: Collection[Project]
+) -> Iterator[str]:
+    for glob in _not_covered(before, now, sides):
+        yield f"{where} no longer covers {glob}"
+
+
+def _not_covered(
+    before: Collection[str], now: Collection[str], sides: Collection[Project]
+) -> Iterator[str]:
     for glob in before:
-        if glob not in now and not covers(now, glob):
-            yield f"{where} no longer covers {glob}"
+        if glob not in now and not covers(now, glob, sides):
+            yield glob
 
 
-def covers(globs: Iterable[str], glob: str) -> bool:
-    """Tell, by samples, whether all that ``glob`` matches one of the globs matches too."""
-    matches = compile_globs(globs)
-    if not WILDCARDS.intersection(glob):
-        # A file or a folder: which one, the files that are there tell.
-        plain = glob.rstrip("/")
-        return any(matches(bytes_of(sample)) for sample in (plain, f"{plain}/x/y"))
-    samples = {_sample(glob, deep, flat) for deep, flat in _SAMPLES}
-    return all(matches(bytes_of(sample)) for sample in samples)
+def covers(globs: Collection[str], glob: str, sides: Collection[Project]) -> bool:
+    """Tell whether all that ``glob`` matches one of the globs matches too.
+
+    A name without wildcards is a file or a folder: which one, the trees of both sides tell.
+    """
+    name = glob.removeprefix("./").rstrip("/")
+    if WILDCARDS.intersection(name):
+        return find_path([glob], outside=globs) is None
+    kinds = {kind for side in sides for kind in _kinds(side, bytes_of(name))}
+    if kinds == {_FILE}:
+        return compile_globs(globs)(bytes_of(name))
+    inside = f"{name}/**" if kinds == {_FOLDER} else name
+    return find_path([inside], outside=globs) is None
 
 
-def _sample(glob: str, deep: str, flat: str) -> str:
-    text = glob.removeprefix("./").rstrip("/")
-    return text.replace("**", deep).replace("*", flat).replace("?", "x")
+def _kinds(project: Project, path: bytes) -> Iterator[str]:
+    """Yield what a tree has at a path: a file, a folder, something else; or nothing."""
+    entry = project.tree.get(path)
+    if entry is not None:
+        yield _FILE if entry.mode in _FILE_MODES else "other"
+    elif project.tree.below(path):
+        yield _FOLDER
+
+
+def _covers_folders(patterns: Collection[str], pattern: str) -> bool:
+    """Tell whether all folders that a pattern matches other patterns match too."""
+    if not WILDCARDS.intersection(pattern):
+        return compile_globs(patterns)(bytes_of(pattern.rstrip("/")))
+    return find_path([pattern], outside=patterns) is None
 
 
 def _missing(where: str, before: Iterable[Any], now: Collection[Any]) -> Iterator[str]:

@@ -95,6 +95,18 @@ ONE_WAY = {
         edited(trials="gate: quick", min_pass_rate=None),
         edited(trials="gate: firm", min_pass_rate=None),
     ),
+    "a stricter gate beside trials": (
+        edited(trials="gate: quick\ntrials: 22", min_pass_rate=None),
+        edited(trials="gate: critical\ntrials: 22", min_pass_rate=None),
+    ),
+    "a gate that may go on": (
+        edited(trials="gate: standard\ntrials: 8", min_pass_rate=None),
+        edited(trials="gate: standard", min_pass_rate=None),
+    ),
+    "the default gate, then a stricter one as far as it goes": (
+        edited(trials=None, min_pass_rate=None),
+        edited(trials="gate: critical\ntrials: 22", min_pass_rate=None),
+    ),
     "the default gate, then a stricter one": (
         edited(trials=None, min_pass_rate=None),
         edited(trials="gate: critical", min_pass_rate=None),
@@ -117,6 +129,10 @@ NO_MATTER = {
     ),
     "one checker as a list": (FULL, edited(command="  command: [{argv: [check, one]}]")),
     "quotes": (FULL, edited(no_match="  - no_match: '%'")),
+    "more trials than a gate ever takes": (
+        edited(trials="gate: strict\ntrials: 25", min_pass_rate=None),
+        edited(trials="gate: strict\ntrials: 30", min_pass_rate=None),
+    ),
     "the standard gate by name": (
         edited(trials=None, min_pass_rate=None),
         edited(trials="gate: standard", min_pass_rate=None),
@@ -139,6 +155,14 @@ BOTH_WAYS = {
     "its type": (FULL, edited(type="type: positive")),
     "whether it is required": (FULL, edited(required="required: false")),
     "a gate for trials": (FULL, edited(trials="gate: standard", min_pass_rate=None)),
+    "a gate beside trials": (
+        edited(trials="trials: 15", min_pass_rate=None),
+        edited(trials="gate: standard\ntrials: 15", min_pass_rate=None),
+    ),
+    "a stricter gate that ends sooner": (
+        edited(trials="gate: standard", min_pass_rate=None),
+        edited(trials="gate: firm\ntrials: 8", min_pass_rate=None),
+    ),
     "its id": (FULL, FULL.replace("id: eur-taxi", "id: eur-taxis")),
 }
 #: What the agent is asked: it makes the record PENDING and weakens nothing.

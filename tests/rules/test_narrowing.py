@@ -20,6 +20,8 @@ agents:
     evaluators: [evals/checks.py:exact]
     claims: [asks-first]
     seams: [parsing]
+    depends: [evals/books.py]
+    max_age: 2h
     timeout: 100
 """
 REST = """\
@@ -38,9 +40,23 @@ NARROWER = {
     "a path": WHOLE.replace(", skills/shared.md", ""),
     "a narrower glob": WHOLE.replace("skills/expense/**", "skills/expense/*"),
     "a file instead of a folder": WHOLE.replace("skills/expense/**", "skills/expense/SKILL.md"),
+    "a list of some paths": WHOLE.replace(
+        "skills/expense/**",
+        "skills/expense/SKILL.md, skills/expense/x, skills/expense/x/y, skills/expense/a/b/c.md",
+    ),
+    "a class of letters": WHOLE.replace(
+        "skills/expense/**", "'skills/expense/[xaS]**', 'skills/expense/[xaS]/**'"
+    ),
+    "cases of some letters": WHOLE.replace("evals/cases/*.md", "'evals/cases/[bcex]*.md'"),
+    "older receipts of one agent": WHOLE.replace("max_age: 2h", "max_age: 9999d"),
+    "an agent's own age of receipts": WHOLE.replace("    max_age: 2h\n", ""),
+    "what its checks need": WHOLE.replace("    depends: [evals/books.py]\n", ""),
+    "its later text, called a dependency": WHOLE.replace(
+        "[evals/books.py]", "[evals/books.py, skills/expense/later/**]"
+    ),
     "its cases": WHOLE.replace(", evals/more/**", ""),
     "its own text, called a dependency": WHOLE.replace(
-        "    timeout", "    depends: [skills/expense/SKILL.md]\n    timeout"
+        "[evals/books.py]", "[evals/books.py, skills/expense/SKILL.md]"
     ),
     "what is served": WHOLE.replace("served: [langgraph.json]\n", ""),
     "a type of fix": WHOLE.replace("[fix, hotfix]", "[fix]"),
@@ -85,6 +101,12 @@ NO_MATTER = {
     "comments and line ends": f"# guarded\n{WHOLE}".replace("\n", "\r\n"),
     "an anchor": WHOLE.replace("[program:git]", "&needed [program:git]"),
     "defaults by name": WHOLE + "enforce: {fix-needs-case: block}\n",
+    "a glob in two": WHOLE.replace("skills/expense/**", "skills/expense/*, skills/expense/*/**"),
+    "a folder by its name": WHOLE.replace("skills/expense/**", "skills/expense"),
+    "a file by its folder": WHOLE.replace("skills/shared.md", "skills/*.md"),
+    "newer receipts of one agent": WHOLE.replace("max_age: 2h", "max_age: 1h"),
+    "a dependency that lies elsewhere": WHOLE.replace("evals/books.py", "checks/books.py"),
+    "a dependency more": WHOLE.replace("[evals/books.py]", "[evals/books.py, 'checks/*']"),
     "a wider glob": WHOLE.replace("skills/expense/**, skills/shared.md", "skills/**"),
     "what else is recorded of an agent": WHOLE.replace(
         "timeout: 100", "timeout: 100\n    paid: true"
@@ -99,6 +121,7 @@ def begin(retained: Bench) -> None:
     plugin = {"evals/guard_plugin.py": "", "guard_plugin.py": ""}
     files = {"guard.yaml": WHOLE, "skills/shared.md": "s\n", "skills/travel/x": "x\n", **plugin}
     files["evals/cases/travel.md"] = CASE_TEXT.replace("id: eur-taxi", "id: t\nagent: travel")
+    files["evals/books.py"] = "\n"
     files["guard.yaml"] = with_cases(WHOLE)
     files[CASE] = CASE_TEXT.replace("id:", "agent: expense\nid:")
     retained.repo.commit("chore: all", files)
@@ -112,6 +135,8 @@ def with_cases(config: str) -> str:
 @pytest.mark.parametrize("what", NO_MATTER)
 def test_guard_yaml_that_says_the_same_needs_none(retained: Bench, what: str) -> None:
     begin(retained)
+    if "elsewhere" in what:
+        retained.repo.commit("chore: move", {"evals/books.py": None, "checks/books.py": "\n"})
     same = with_cases(NO_MATTER[what])
     assert same != with_cases(WHOLE)
     assert retained.rules({"guard.yaml": same}, "chore: tidy") == []
@@ -137,6 +162,14 @@ def test_guard_yaml_that_guards_more_needs_none(retained: Bench, what: str) -> N
     files["evals/guard_plugin.py"] = ""
     retained.repo.commit("chore: narrower", files, "--no-verify")
     assert retained.rules({"guard.yaml": WHOLE}, "chore: widen") == []
+
+
+def test_a_folder_that_is_named_is_covered_by_its_glob(retained: Bench) -> None:
+    plain = GUARD_YAML.replace("skills/expense/**", "skills/expense")
+    retained.repo.commit("chore: plain", {"guard.yaml": plain})
+    assert retained.rules({"guard.yaml": GUARD_YAML}, "chore: glob") == []
+    narrower = GUARD_YAML.replace("expense/**", "expense/*")
+    assert retained.rules({"guard.yaml": narrower}, "chore: x") == ["case-weakened"]
 
 
 def test_another_target_makes_records_pending(retained: Bench) -> None:
