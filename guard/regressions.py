@@ -25,7 +25,11 @@ from guard.schema import (
 )
 
 FILE = "regressions.json"
+#: Where what records name is kept, unless they say otherwise.
+FOLDER = "regressions"
 SCHEMA = "guard.regressions.v1"
+#: The list form that agentic_evals writes: read, and written back in ours only.
+LIST_SCHEMA = "agentic_evals.regressions.v1"
 FORMAT = "regressions-1"
 KINDS = ("parent", "revision", "patch", "command")
 #: Exit codes that say nothing of what a command was to show: git bisect's and the shell's own.
@@ -157,12 +161,21 @@ class Record(NamedTuple):
 
 def observation_paths(record: str) -> dict[str, str]:
     """Return where a record's observations are kept unless it says otherwise."""
-    return {side: f"regressions/{record}/{side}.json" for side in ("rejected", "accepted")}
+    return {side: f"{FOLDER}/{record}/{side}.json" for side in ("rejected", "accepted")}
 
 
 def parse_regressions(content: bytes) -> dict[str, Record]:
     """Return id → record. Raises `ConfigError` with line and key."""
     return records_of(validate(content))
+
+
+def is_list_form(content: bytes) -> bool:
+    """Tell whether a file is in the form that agentic_evals writes."""
+    try:
+        found: Any = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return False
+    return bool(some_mapping(found).get("schema") == LIST_SCHEMA)
 
 
 def validate(content: bytes) -> dict[str, Any]:
@@ -183,8 +196,10 @@ def validate(content: bytes) -> dict[str, Any]:
             FILE, _line_of_key(source, error.key), error.key, "stands here twice"
         ) from error
     try:
-        if some_mapping(document).get("schema") == "agentic_evals.regressions.v1":
-            raise Invalid(f"the v1 list form is not there yet; write {SCHEMA}", ("schema",))
+        if some_mapping(document).get("schema") == LIST_SCHEMA:
+            from guard.retained.older import modern
+
+            document = modern(document)
         found: dict[str, Any] = mapping(KEYS, required=("schema", "regressions"))(document)
         for name, record in found["regressions"].items():
             _check_record(record, ("regressions", name))

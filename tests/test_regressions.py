@@ -102,7 +102,6 @@ def test_retired_with_its_reason() -> None:
         (b"[]", "must be a mapping, not a list"),
         (b'{"schema": "guard.regressions.v1"}', "the key `regressions` is missing"),
         (b'{"schema": "v9", "regressions": {}}', "is none of guard.regressions.v1"),
-        (b'{"schema": "agentic_evals.regressions.v1", "regressions": []}', "not there yet"),
         (b'{"schema": 1,\n"schema": 2}', "regressions.json:2: schema: stands here twice"),
         (b"\xff", "is not UTF-8"),
     ],

@@ -13,7 +13,7 @@ from guard.project import Project
 from guard.proof import Prover
 from guard.proofs.keeping import with_observations
 from guard.proofs.prove import Proved, prove_case, record_of
-from guard.proofs.record import write_record
+from guard.proofs.record import read_document, write_record
 from guard.proofs.text import describe
 from guard.reporting import finish_report, start_report
 from guard.running.listener import TrialListener
@@ -51,6 +51,8 @@ def prove(
     with Session.open(disabled=disabled) as session:
         worktree = session.guarded_project()
         chosen = select_one_case(worktree, case, "prove")
+        if not no_record:
+            read_document(session.repo.root)  # What can't be recorded is said before it is run.
         report = start_report(worktree, "prove", WORKTREE, options)
         project = _fixed_at(session, worktree, chosen, after) if after else worktree
         rev = before or (f"{after}^" if after else None)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 from guard.commands import verify
 from guard.errors import ExitCode, UsageError
 from guard.output import out, path_from_here, printable, shell_path, write_file
-from guard.proofs.record import put_document, read_document, write_beside
-from guard.regressions import FILE, Record
+from guard.proofs.record import put_document, read_document, read_file, write_beside
+from guard.regressions import FILE, Record, is_list_form
 from guard.running.selection import select_one_case
 from guard.session import Session
 
 if TYPE_CHECKING:
     import argparse
 
-    from guard.retained.adding import Added
+    from guard.project import Project
+    from guard.proofs.broken_state import BrokenStates
+    from guard.retained.adding import Added, Asked
 
 HELP = "list, audit, verify, add, retire or reopen the retained regressions"
 #: Action → the options of its own.
@@ -124,7 +126,7 @@ def _as_json(records: Sequence[Record], path: str) -> int:
 
 
 def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
-    from guard.retained.adding import Asked, States, keep_broken_side, new_record
+    from guard.retained.adding import Asked, States
 
     name = _only(names, "add", "CASE")
     asked = Asked(
@@ -138,20 +140,42 @@ def _add(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) 
     )
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project()
-        known = asked.capsule and project.records.get(name)
-        with States(project) as states:
-            if known and asked == Asked(capsule=True):
-                added = keep_broken_side(states.broken, known)
-            else:
-                case = select_one_case(project, name, "regressions add")
-                added = new_record(project, states.broken, case, asked)
         root = session.repo.root
-        document = read_document(root)
+        before = read_file(root)
+        with States(project) as states:
+            added = _added(project, states.broken, name, asked, rewrite=is_list_form(before))
+        document = read_document(root, list_form=True)
         records = {**document["regressions"], added.record.id: added.fields}
         write_beside(root, added.files)
         put_document(root, {**document, "regressions": records})
+    if is_list_form(before):
+        _tell_rewritten(before)
     _tell_added(root, added)
     return ExitCode.OK
+
+
+def _added(
+    project: Project, states: BrokenStates, name: str, asked: Asked, *, rewrite: bool
+) -> Added:
+    """Return a new record; or one that is there with a capsule, or to be written in our form."""
+    from guard.retained.adding import Added, Asked, keep_broken_side, new_record
+
+    known = project.records.get(name)
+    if known is not None and asked == Asked(capsule=True):
+        return keep_broken_side(states, known)
+    if known is not None and rewrite and asked == Asked():
+        return Added(known, known.raw, {})
+    case = select_one_case(project, name, "regressions add")
+    return new_record(project, states, case, asked)
+
+
+def _tell_rewritten(before: bytes) -> None:
+    from guard.retained.older import left_out
+
+    out(f"{FILE} was in the list form of agentic_evals, and is in guard's form now")
+    gone = left_out(before)
+    if gone:
+        out(f"without what that has no place for: {', '.join(map(printable, gone))}")
 
 
 def _tell_added(root: str, added: Added) -> None:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, cast
 
 from guard.errors import UnreadableError
 from guard.git import Repo
-from guard.regressions import FILE
+from guard.regressions import FILE, LIST_SCHEMA
 from guard.store import Store
 
-FORMAT = "origins-1"
+FORMAT = "origins-2"
 #: Id of a record → how often it was reopened.
 Present = Mapping[str, int]
 #: Where a default branch is looked for: a remote's before a local one, these remotes' first.
@@ -196,6 +196,8 @@ def _records(content: bytes) -> Present | None:
     """Return id → reopened. Read leniently: a version of long ago may hold other keys."""
     try:
         document: Any = json.loads(content.decode("utf-8-sig"))
+        if document.get("schema") == LIST_SCHEMA:
+            return dict.fromkeys((r["regression_id"] for r in document["regressions"]), 0)
         return {
             str(name): int(record.get("reopened", 0))
             for name, record in document["regressions"].items()

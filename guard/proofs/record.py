@@ -8,10 +8,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from guard.errors import UsageError
 from guard.model import Case
 from guard.output import write_bytes, write_file
 from guard.proofs.prove import Proved
-from guard.regressions import EMPTY, FILE, Record, validate, write_regressions
+from guard.regressions import (
+    EMPTY,
+    FILE,
+    Record,
+    is_list_form,
+    validate,
+    write_regressions,
+)
 from guard.results import ProofResult
 
 #: The first sentence that `guard new-case` writes.
@@ -42,13 +50,26 @@ def put_document(root: str, document: Mapping[str, Any]) -> None:
     write_file(os.path.join(root, FILE), write_regressions(document).decode())
 
 
-def read_document(root: str) -> Mapping[str, Any]:
-    """Return regressions.json as it is on disk, validated; an empty one where there is none."""
+def read_document(root: str, *, list_form: bool = False) -> Mapping[str, Any]:
+    """Return regressions.json as it is on disk, validated; an empty one where there is none.
+
+    Raises `UsageError` for the list form, which nothing but the wish to have it in ours rewrites.
+    """
+    content = read_file(root)
+    document = validate(content) if content else EMPTY
+    if not list_form and is_list_form(content):
+        said = f"{FILE} is in the list form of agentic_evals, which is read and not written"
+        raise UsageError(said, "guard regressions add CASE (writes it in guard's form)")
+    return document
+
+
+def read_file(root: str) -> bytes:
+    """Return regressions.json as it is on disk; nothing where there is none."""
     path = os.path.join(root, FILE)
     if not os.path.exists(path):
-        return EMPTY
+        return b""
     with open(path, "rb") as file:
-        return validate(file.read())
+        return file.read()
 
 
 def write_beside(root: str, files: Mapping[str, bytes]) -> None:

@@ -76,14 +76,14 @@ def _audited(path: str) -> Audited:
         content = _read(path)
         document = _document(content)
         schema = str(document.get("schema", ""))
-        records = _records(document, content)
+        records = regressions.parse_regressions(content)
     except (Invalid, ConfigError) as error:
         where = f"{error.key}: " if isinstance(error, ConfigError) and error.key else ""
         return Audited(path, "", 0, (printable(f"{where}{error.message}"),), ())
     wrong = [said for record in records.values() for said in _wrong(path, record)]
     wrong += [f"incident {name}: no record is about it" for name in older.unmapped(document)]
     notes = [said for record in records.values() for said in _notes(record)]
-    if schema == older.SCHEMA:
+    if schema == regressions.LIST_SCHEMA:
         notes.append("the list form of agentic_evals: read, and never written")
     told = [tuple(map(printable, lines)) for lines in (wrong, notes)]
     return Audited(path, schema, len(records), *told)
@@ -107,12 +107,6 @@ def _document(content: bytes) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise Invalid("must be a mapping")
     return cast("Mapping[str, Any]", found)
-
-
-def _records(document: Mapping[str, Any], content: bytes) -> Mapping[str, Record]:
-    if document.get("schema") == older.SCHEMA:
-        return regressions.records_of(older.modern(document))
-    return regressions.parse_regressions(content)
 
 
 # One record --------------------------------------------------------------------------------

@@ -5,12 +5,13 @@ Its proofs are commands: they run the guard against the broken behaviour, and mu
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from guard.schema import Invalid
 
-SCHEMA: Final = "agentic_evals.regressions.v1"
 #: What is read of a record; the rest has no place in ours.
 READ: Final = (
     *("regression_id", "id", "skill", "status", "incident", "retained_case", "retained_fixture"),
@@ -21,8 +22,6 @@ READ: Final = (
 
 def modern(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document in our form. Raises `Invalid` where a record has no id."""
-    from guard.regressions import SCHEMA as OURS
-
     skill = document.get("skill")
     found: dict[str, Any] = {}
     for position, item in enumerate(_list(document.get("regressions"))):
@@ -36,12 +35,16 @@ def modern(document: Mapping[str, Any]) -> dict[str, Any]:
         if name in found:
             raise Invalid(f"{name} stands here twice", path)
         found[name] = _record(fields, _text(fields.get("skill")) or _text(skill) or "unknown")
-    return {"schema": OURS, "incidents": _incidents(document), "regressions": found}
+    return {
+        "schema": "guard.regressions.v1",
+        "incidents": _incidents(document),
+        "regressions": found,
+    }
 
 
-def left_out(document: Mapping[str, Any]) -> list[str]:
-    """Return the keys of its records that have no place in our form."""
-    items = _list(document.get("regressions"))
+def left_out(content: bytes) -> list[str]:
+    """Return the keys of the records in a file of that form that ours have no place for."""
+    items = _list(_mapping(json.loads(content.decode("utf-8-sig"))).get("regressions"))
     keys = {str(key) for item in items for key in _mapping(item)}
     return sorted(keys.difference(READ))
 
@@ -68,8 +71,11 @@ def _before(proof: Mapping[str, Any]) -> dict[str, Any]:
     """Return the command that has to fail; what it is to print is told in prose alone."""
     command = proof.get("proof_command", proof.get("command"))
     argv = ["sh", "-c", command] if isinstance(command, str) else list(map(str, _list(command)))
-    if not argv or not argv[0].strip():
+    if not argv or not argv[0].strip() or not argv[-1].strip():
         return {"kind": "parent"}
+    if not all(part.strip() for part in argv):
+        # An argument may be empty there, and not in ours.
+        argv = ["sh", "-c", shlex.join(argv)]
     code = next((proof[key] for key in _CODES if type(proof.get(key)) is int), None)
     stated = {} if code is None or not 0 < code < 125 else {"expect_exit": code}
     return {"kind": "command", "argv": argv, **stated}
