@@ -72,7 +72,8 @@ def _watched_by_plugins(project: Project) -> list[str] | None:
 def configured_globs(project: Project) -> Iterator[str]:
     """Yield globs of all that guard.yaml says may affect a case."""
     config = project.config
-    yield from (config_file.FILE, regressions_file.FILE, *config.served)
+    yield from (config_file.FILE, regressions_file.FILE, f"{regressions_file.FOLDER}/**")
+    yield from config.served
     yield from map(_folder_of, config.plugins)
     for declared in config.agents.values():
         yield from _watched_of(declared)

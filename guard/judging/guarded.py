@@ -64,8 +64,8 @@ def _is_at_or_below(path: bytes, folder: bytes) -> bool:
 
 
 def guarded_globs(project: Project) -> Iterator[str]:
-    """Yield globs of guard's two files, and of what may be of an agent or a case."""
-    yield from (config_file.FILE, regressions_file.FILE)
+    """Yield globs of guard's own files, and of what may be of an agent or a case."""
+    yield from (config_file.FILE, regressions_file.FILE, f"{regressions_file.FOLDER}/**")
     if project.plugins_with("guard_agents") is not None:
         for agent in project.agents.values():
             yield from (*agent.paths, *agent.cases)

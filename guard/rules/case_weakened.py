@@ -94,10 +94,25 @@ def losses(base: Project, new: Project, changed: Collection[bytes]) -> list[Loss
         found += [Loss(config_file.FILE, w, config_file.FILE) for w in narrowings(base, new)]
     if _RECORDS in changed:
         found += _taken_by_records(base, new)
+    found += _gone_observations(base, new, changed)
     comparison = _Retained(base, new, changed)
     for record in comparison.in_question():
         found += comparison.losses(record)
     return found
+
+
+def _gone_observations(base: Project, new: Project, changed: Collection[bytes]) -> Iterator[Loss]:
+    """Yield what was kept to ask a record's checks again, and is deleted without another."""
+    gone = {text_of(p) for p in changed if p.endswith(b".json") and new.tree.get(p) is None}
+    for record in base.records.values() if gone else ():
+        lost = [path for path in record.observation_paths.values() if path in gone]
+        now = new.records.get(record.id)
+        if not lost or record.retired or now is None or now.retired:
+            continue
+        if any(new.tree.get(bytes_of(path)) is None for path in now.observation_paths.values()):
+            case = case_of(base, record, lenient=True)
+            said = f"{lost[0]} is deleted, of which its checks are asked again"
+            yield Loss(case.id if case else record.id, said, lost[0], record.agent)
 
 
 def _taken_by_records(base: Project, new: Project) -> Iterator[Loss]:

@@ -292,3 +292,35 @@ def test_they_are_in_no_workspace_and_no_repo_of_a_target(repo: ScratchRepo) -> 
     assert "keep.md" in shown
     assert "rejected.json" not in shown
     assert "regressions" not in shown.split('"stdout"')[1].split('"reply"')[0]
+
+
+def test_they_are_not_taken_away_unnoticed(repo: ScratchRepo) -> None:
+    prove(repo)
+    repo.commit("fix(clerk): ask")
+    repo.git("rm", "-q", REJECTED)
+    repo.commit("chore: tidy")
+    code, told = check(repo, "--base", "HEAD^")
+    assert code == 1
+    assert f"✗ case-weakened [{head(repo)} chore: tidy]: the retained case taxi gets weaker" in told
+    assert f"{REJECTED} is deleted, of which its checks are asked again" in told
+    repo.git("commit", "-q", "--amend", "-m", "chore: x\n\nCase-Weakened: taxi: it held a name")
+    assert "case-weakened" not in check(repo, "--base", "HEAD^")[1]
+
+
+def test_they_may_move_and_go_with_their_record(repo: ScratchRepo) -> None:
+    prove(repo)
+    repo.commit("fix(clerk): ask")
+    moved = {"rejected": "evals/kept/no.json", "accepted": ACCEPTED}
+    repo.write({"evals/kept/no.json": (repo.root / REJECTED).read_bytes(), REJECTED: None})
+    edit(repo, RECORDS, lambda document: document["regressions"]["taxi"].update(observations=moved))
+    repo.commit("chore: move")
+    code, told = check(repo, "--base", "HEAD^")
+    assert (code, HOLDS in told) == (0, True), told
+    retired = {"status": "retired", "retirement": {"reason": "gone", "date": "2031-01-01"}}
+    edit(repo, RECORDS, lambda document: document["regressions"]["taxi"].update(retired))
+    repo.commit("chore: retire", {"evals/kept/no.json": None})
+    assert "case-weakened" not in check(repo, "--base", "HEAD^")[1]
+
+
+def head(repo: ScratchRepo) -> str:
+    return repo.git("rev-parse", "--short=10", "HEAD").strip()
