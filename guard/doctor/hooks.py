@@ -57,7 +57,9 @@ def check_hooks(repo: Repo) -> Iterator[Finding]:
     for hook in found:
         yield from _check_file(hook)
     yield from _check_programs(found)
-    yield from check_lefthook(repo, [hook.text for hook in found if LEFTHOOK in hook.text])
+    beside_ours = any((hook.stage, hook.way) == ("pre-push", "native") for hook in found)
+    texts = [hook.text for hook in found if LEFTHOOK in hook.text]
+    yield from check_lefthook(repo, texts, beside_ours=beside_ours)
 
 
 def hooks_folder(repo: Repo) -> str:

@@ -21,11 +21,18 @@ CONDITIONS = ("skip", "only")
 _RECORDED = re.compile(rb"^  elif (/.+?) -h >/dev/null", re.MULTILINE)
 
 
-def check_lefthook(repo: Repo, hooks: list[bytes]) -> Iterator[Finding]:
-    """Check guard's jobs; ``hooks`` are the texts of the hook files that are lefthook's."""
+def check_lefthook(
+    repo: Repo, hooks: list[bytes], *, beside_ours: bool = False
+) -> Iterator[Finding]:
+    """Check guard's jobs; ``hooks`` are the texts of the hook files that are lefthook's.
+
+    ``beside_ours``: whether guard's own pre-push hook judges what lefthook doesn't show.
+    """
     found = read_lefthook(repo.root)
     for job in found.jobs:
         yield from _check_job(job)
+    if not beside_ours:
+        yield from _check_push_jobs(found)
     if not hooks:
         return
     yield from _check_switches()
@@ -62,6 +69,21 @@ def _check_job(job: Job) -> Iterator[Finding]:
         )
     if swallowing_line(job.run, errexit=False):
         yield broken(f"{where}: `{printable(job.run.strip())}` loses a refusal of guard's")
+
+
+def _check_push_jobs(found: Lefthook) -> Iterator[Finding]:
+    """Find a push that guard isn't asked of.
+
+    lefthook asks a `run` only where HEAD differs from what was pushed, whichever branches are:
+    of `git push origin other` it says "no matching push files". A script it always asks.
+    """
+    pushing = [job for job in found.jobs if job.stage == "pre-push"]
+    if pushing and not any(job.script for job in pushing):
+        yield broken(
+            f"{pushing[0].file}: pre-push: lefthook skips a `run` where HEAD has nothing to push, "
+            "so that another branch goes unjudged",
+            "guard install (beside it); or make the job a `script`, as docs/hooks.md does",
+        )
 
 
 def _check_switches() -> Iterator[Finding]:

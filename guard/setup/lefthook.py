@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeGuard
 
 import yaml
@@ -17,6 +17,8 @@ NAMES: Final = ("lefthook", ".lefthook", ".config/lefthook", "lefthook-local", "
 ENDINGS: Final = ("yml", "yaml", "json", "toml")
 #: They bring jobs from elsewhere, which are not looked for.
 ELSEWHERE: Final = ("extends", "remotes")
+#: Key → where scripts are without it, in a folder of the stage's name.
+SCRIPTS: Final = {"source_dir": ".lefthook", "source_dir_local": ".lefthook-local"}
 
 
 class Job(NamedTuple):
@@ -25,11 +27,13 @@ class Job(NamedTuple):
     file: str
     stage: str
     settings: Mapping[str, Any]
+    script: str = ""
+    """The text of the script that it starts, where it is no `run`."""
 
     @property
     def run(self) -> str:
         """What it runs."""
-        return str(self.settings.get("run", ""))
+        return self.script or str(self.settings.get("run", ""))
 
 
 class Lefthook(NamedTuple):
@@ -53,9 +57,12 @@ def read_lefthook(root: str) -> Lefthook:
             unread.append(name)
             continue
         unread += [f"{name}: `{key}`" for key in ELSEWHERE if key in document]
+        folders = [str(document.get(key, place)) for key, place in SCRIPTS.items()]
         for stage, hook in document.items():
-            found = [job for job in _jobs(hook) if CALLS_GUARD.search(str(job.get("run", "")))]
-            jobs += [Job(name, stage, job) for job in found]
+            for settings in _jobs(hook):
+                paths = [os.path.join(root, folder, stage) for folder in folders]
+                job = Job(name, stage, settings, _script(paths, settings))
+                jobs += [job] if CALLS_GUARD.search(job.run) else []
     return Lefthook(tuple(files), tuple(jobs), tuple(unread))
 
 
@@ -78,6 +85,7 @@ def _jobs(hook: Any) -> Iterator[Mapping[str, Any]]:
     if not _is_mapping(hook):
         return
     listed: list[Any] = [*_values(hook.get("jobs")), *_values(hook.get("commands"))]
+    listed += _named_scripts(hook.get("scripts"))
     for job in listed:
         if not _is_mapping(job):
             continue
@@ -85,6 +93,24 @@ def _jobs(hook: Any) -> Iterator[Mapping[str, Any]]:
         group: Any = job.get("group")
         # What a group says holds for its jobs, where they don't say it themselves.
         yield from ({**job, **inner} for inner in _jobs(group))
+
+
+def _named_scripts(scripts: Any) -> list[Any]:
+    if not _is_mapping(scripts):
+        return []
+    return [{**job, "script": name} for name, job in scripts.items() if _is_mapping(job)]
+
+
+def _script(folders: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """Return the text of a job's script; empty where it has none, or none that can be read."""
+    name = settings.get("script")
+    for folder in folders if isinstance(name, str) and name else ():
+        try:
+            with open(os.path.join(folder, str(name)), encoding="utf-8") as stream:
+                return stream.read()
+        except (OSError, ValueError):
+            continue
+    return ""
 
 
 def _values(listed: Any) -> list[Any]:

@@ -157,9 +157,15 @@ def test_another_manager(repo: ScratchRepo) -> None:
     repo.write({"lefthook.yml": "\n".join([*stages, "pre-push: {jobs: [{run: make test}]}"])})
     assert marks(repo) == "✓✗"
     assert check(repo)[1].text == "no hook calls guard at pre-push"
+    job = "pre-push: {jobs: [{script: guard, runner: sh, use_stdin: true}]}"
+    script = {".lefthook/pre-push/guard": 'guard hook pre-push "$@"\n'}
+    repo.write({"lefthook.yml": "\n".join([*stages, job]), **script})
+    assert marks(repo) == "✓"
     job = "pre-push: {jobs: [{run: guard hook pre-push, use_stdin: true}]}"
     repo.write({"lefthook.yml": "\n".join([*stages, job])})
-    assert marks(repo) == "✓"
+    assert marks(repo) == "✓✗"
+    install(repo)
+    assert "✗" not in marks(repo)
 
 
 def test_husky_keeps_its_hooks_one_folder_above(repo: ScratchRepo) -> None:

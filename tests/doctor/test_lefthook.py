@@ -12,10 +12,18 @@ import pytest
 from guard.doctor import Finding
 from guard.doctor.lefthook import check_lefthook
 from guard.git import find_repo
+from guard.setup.lefthook import read_lefthook
 from tests.conftest import ScratchRepo
 
 LEFTHOOK = Path(sys.executable).with_name("lefthook")
-GOOD = "pre-push:\n  jobs:\n    - run: guard hook pre-push {1} {2}\n      use_stdin: true\n"
+RUN = "pre-push:\n  jobs:\n    - run: guard hook pre-push {1} {2}\n      use_stdin: true\n"
+GOOD = "pre-push:\n  jobs:\n    - script: guard\n      runner: sh\n      use_stdin: true\n"
+SCRIPT = ".lefthook/pre-push/guard"
+
+
+@pytest.fixture(autouse=True)
+def script(repo: ScratchRepo) -> None:
+    repo.write({SCRIPT: 'guard hook pre-push "$@"\n'})
 
 
 def check(repo: ScratchRepo, *hooks: bytes) -> list[Finding]:
@@ -51,9 +59,27 @@ def test_a_push_that_is_not_shown(repo: ScratchRepo) -> None:
 
 
 def test_a_refusal_that_is_lost(repo: ScratchRepo) -> None:
-    repo.write({"lefthook.yml": GOOD.replace("{2}", "{2} || true")})
+    repo.write({SCRIPT: "guard hook pre-push || true\n", "lefthook.yml": GOOD})
     (found,) = check(repo)
-    assert "`guard hook pre-push {1} {2} || true` loses a refusal" in found.text
+    assert "`guard hook pre-push || true` loses a refusal" in found.text
+
+
+def test_a_run_isnt_asked_of_every_push(repo: ScratchRepo) -> None:
+    repo.write({"lefthook.yml": RUN})
+    (found,) = check(repo)
+    assert found.mark == "✗"
+    assert "lefthook skips a `run` where HEAD has nothing to push" in found.text
+    with find_repo(str(repo.root)) as opened:
+        assert list(check_lefthook(opened, [], beside_ours=True)) == []
+
+
+def test_a_script_by_name_elsewhere(repo: ScratchRepo) -> None:
+    text = "source_dir: ci\npre-push: {scripts: {g: {runner: sh, use_stdin: true}}}\n"
+    repo.write({"lefthook.yml": text, "ci/pre-push/g": "guard hook pre-push\n"})
+    assert check(repo) == []
+    repo.write({"ci/pre-push/g": "make\n"})
+    with find_repo(str(repo.root)) as opened:
+        assert read_lefthook(opened.root).jobs == ()
 
 
 def test_switches_in_the_environment(repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch) -> None:

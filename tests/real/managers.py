@@ -83,6 +83,9 @@ def start(manager: str, repo: Installed) -> None:
         repo.install()
     elif manager == "husky":
         write_husky(repo)
+    elif manager == "lefthook":
+        call(repo, "sh", "-e", "-c", snippet("Install them by lefthook", "sh"))
+        repo.bypass("chore: lefthook", {})
     else:
         call(repo, manager, "install")
 

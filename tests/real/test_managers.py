@@ -288,6 +288,48 @@ def test_lefthook_without_stdin_is_no_pass(manager: str, pushing: Installed) -> 
     assert went, said
 
 
+def other_branch(pushing: Installed) -> None:
+    """Leave a bad branch that isn't the one that is checked out, which is pushed already."""
+    pushing.git("checkout", "-q", "-b", "other", "main")
+    pushing.bypass("feat(talk): say less", {TALK: BAD_TALK})
+    pushing.git("checkout", "-q", "main")
+    pushing.git("push", "-q", "--no-verify", "--set-upstream", "up", "main")
+
+
+@pytest.mark.parametrize("refs", [("other",), ("main", "other")])
+def test_a_push_of_another_branch_is_judged(
+    manager: str, pushing: Installed, refs: tuple[str, ...]
+) -> None:
+    """lefthook would skip a `run` here, with "no matching push files"."""
+    other_branch(pushing)
+    went, said = push(pushing, *refs)
+    assert (went, "greets fails in other" in said) == (False, True), said
+    pushing.git("checkout", "-q", "other")
+    pushing.bypass("feat(talk): mean it", {TALK: BETTER_TALK})
+    pushing.git("checkout", "-q", "main")
+    went, said = push(pushing, *refs)
+    assert went, said
+
+
+@pytest.mark.parametrize("manager", ["lefthook"], indirect=True)
+def test_doctor_finds_the_job_that_lefthook_skips(manager: str, pushing: Installed) -> None:
+    text = (pushing.root / "lefthook.yml").read_text()
+    run = "- run: guard hook pre-push {1} {2}"
+    text = text.replace("- script: guard\n      runner: sh", run)
+    assert run in text
+    pushing.bypass("chore: a run", {"lefthook.yml": text})
+    other_branch(pushing)
+    went, said = push(pushing, "other")
+    assert (went, "no matching push files" in said) == (True, True), said
+    done = pushing.guard("doctor")
+    assert "lefthook skips a `run`" in done.stdout
+    assert (done.returncode, "all that guard needs" in done.stdout) == (1, False)
+    pushing.git("push", "-q", "--no-verify", "up", ":other")
+    pushing.install()
+    assert "lefthook skips" not in pushing.guard("doctor").stdout
+    assert push(pushing, "other")[0] is False
+
+
 @pytest.mark.parametrize("manager", ["lefthook"], indirect=True)
 def test_lefthook_with_stdin_and_nothing_to_push(manager: str, pushing: Installed) -> None:
     """An empty input is git's own word here, also while other branches wait to be pushed."""
