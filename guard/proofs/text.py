@@ -144,11 +144,18 @@ def _next(proved: Proved, case: Case, project: Project) -> list[str]:
     if not own and _is_committed(proved, case, project):
         return []
     subject = f"fix({case.agent}): {case.id}" if own else f"test({case.agent}): keep {case.id}"
-    paths = dict.fromkeys([*own, case.path, FILE, *proved.files])
+    paths = dict.fromkeys([*own, case.path, FILE, *proved.files, *_uncommitted(proved, project)])
     return [
         f"next: git add {' '.join(path_from_here(project.repo.root, path) for path in paths)}",
         f"      git commit -m {_quoted(subject)}",
     ]
+
+
+def _uncommitted(proved: Proved, project: Project) -> list[str]:
+    """Return what the record names as its broken state and HEAD doesn't have as it is."""
+    head, before = head_tree(project.repo), proved.record.before
+    named = [str(before[key]) for key in ("path", "capsule") if key in before]
+    return [path for path in named if project.tree.get(bytes_of(path)) != head.get(bytes_of(path))]
 
 
 def _is_committed(proved: Proved, case: Case, project: Project) -> bool:

@@ -69,6 +69,9 @@ def test_by_a_patch_in_the_repository_or_from_outside(fixed: ScratchRepo, tmp_pa
     assert record_of(fixed)["before"] == {"kind": "patch", "path": PATCH}
     assert (fixed.root / PATCH).read_text() == patch
     assert call(fixed, "verify").code == 0
+    proven = call(fixed, "prove", "taxi")
+    (line,) = [line for line in proven.out.splitlines() if line.startswith("next: git add")]
+    assert PATCH in line.split()
 
 
 def test_what_is_told_is_written(fixed: ScratchRepo) -> None:
