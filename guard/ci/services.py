@@ -84,8 +84,8 @@ SERVICES = (
         "Jenkins",
         "JENKINS_URL",
         target=("CHANGE_TARGET",),
-        # What a failed build left unjudged is judged again.
-        before=("GIT_PREVIOUS_SUCCESSFUL_COMMIT", "GIT_PREVIOUS_COMMIT"),
+        # GIT_PREVIOUS_COMMIT may be of a build that failed: it would be judged by none again.
+        before=("GIT_PREVIOUS_SUCCESSFUL_COMMIT",),
         branch=("BRANCH_NAME", "GIT_BRANCH"),
         title=("CHANGE_TITLE",),
     ),

@@ -1,7 +1,8 @@
 """Which commits a job brings: from what was there before to the commit that is checked out.
 
 Told by ``--base`` or by the service's event; where neither helps by the default branch, and that
-is said. No guess leaves a commit out in silence: without a base there is no range.
+is said. No guess leaves a commit out in silence: without a base there is no range. Nothing that the
+author of the commits writes says where it begins: no message, no shape of a merge.
 """
 
 from __future__ import annotations
@@ -10,17 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from guard.ci.named import UNSHALLOW, unknown_base
 from guard.ci.services import Told, short_branch
 from guard.errors import UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.ranges import SHORT, CommitInfo, own_commits, read_commit, shallow_commits
-from guard.proofs.origin import default_branches
+from guard.proofs.origin import REMOTES, default_branches
 
 _ID = r"[0-9a-f]{7,64}"
-#: The commit that GitHub, and others after it, make of a pull request and what it goes into.
-_MADE = r"Merge [0-9a-f]{4,64} into [0-9a-f]{4,64}"
-BASE_HINT = "guard ci --base REF    (what was there before), or guard ci --all"
-_UNSHALLOW = "git fetch --unshallow"
+BASE_HINT = "guard ci --base REF    # what was there before; or: guard ci --all"
 
 
 class Span(NamedTuple):
@@ -43,20 +42,23 @@ class Span(NamedTuple):
         return own_commits(repo, [self.tip], self.not_in) if self.known else []
 
 
-def find_span(repo: Repo, stated: str, told: Told, *, optional: bool = False) -> Span:
+def find_span(
+    repo: Repo, stated: str, told: Told, *, optional: bool = False, untrusted: bool = False
+) -> Span:
     """Return the range that a job is about.
 
-    ``stated`` is ``--base``; ``optional``: whether there may be none. Raises `UsageError` where
+    ``stated`` is ``--base``; ``optional``: whether there may be none; ``untrusted``: whether the
+    base must be one that the author of the commits can't have pushed. Raises `UsageError` where
     there is no base, `UnreadableError` where a shallow clone doesn't reach it.
     """
     tip = repo.resolve("HEAD^{commit}")
     if tip is None:
         raise UsageError("there is no commit to judge yet", "git commit")
-    finder = _Finder(repo, told, tip)
+    finder = _Finder(repo, told, tip, untrusted=untrusted)
     if stated:
         return finder.by_name(stated)
     finder.check_checkout()
-    found = finder.by_merge() or finder.by_pull_request() or finder.by_push()
+    found = finder.by_pull_request() or finder.by_push()
     found = found or finder.by_default_branch("no base is named") or finder.by_upstream()
     if found is None and not optional:
         raise finder.nothing("no base is named, and the default branch has this commit already")
@@ -69,10 +71,11 @@ def find_span(repo: Repo, stated: str, told: Told, *, optional: bool = False) ->
 class _Finder:
     """Looks for the base of one tip."""
 
-    def __init__(self, repo: Repo, told: Told, tip: str) -> None:
+    def __init__(self, repo: Repo, told: Told, tip: str, *, untrusted: bool) -> None:
         self.repo = repo
         self.told = told
         self.tip = tip
+        self.untrusted = untrusted
 
     # Ways to a base --------------------------------------------------------------------
 
@@ -83,8 +86,7 @@ class _Finder:
             shown = "" if base.startswith(stated) else f" ({base[:SHORT]})"
             return self._span(base, f"since {stated}{shown}")
         if not re.fullmatch(_ID, stated):
-            hint = f"git fetch origin {stated.removeprefix('origin/')}"
-            raise UsageError(f"--base {stated} names no commit here", hint)
+            raise unknown_base(self.repo, stated)
         return self._without(stated)
 
     def check_checkout(self) -> None:
@@ -99,18 +101,6 @@ class _Finder:
                 f"check that commit out first: ref: {head}",
             )
 
-    def by_merge(self) -> Span | None:
-        """Return the range of a merge that a service made of a pull request for its job."""
-        commit = read_commit(self.repo, self.tip)
-        if len(commit.parents) != 2:
-            return None
-        base, head = commit.parents
-        if head != self.told.head and not re.fullmatch(_MADE, commit.subject):
-            return None
-        if self._commit(base) is None:
-            raise self._cut_off(base)
-        return self._span(base, f"since {base[:SHORT]}, into which HEAD merges {head[:SHORT]}")
-
     def by_pull_request(self) -> Span | None:
         """Return the range since what a pull request goes into."""
         told = self.told
@@ -120,14 +110,25 @@ class _Finder:
         base = self._commit(told.base) if told.base else None
         if base is None and told.base and shallow_commits(self.repo):
             raise self._cut_off(told.base)
-        if base is None and branch is None:
+        since = self._newest(base, branch)
+        if since is None:
             return self._without(told.base or told.target)
-        said = f"since {(base or branch or '')[:SHORT]} of {told.target} ({told.service})"
-        return self._span(base or branch or "", said, branch)
+        said = f"since {since[:SHORT]} of {told.target} ({told.service})"
+        return self._span(since, said, branch)
+
+    def _newest(self, base: str | None, branch: str | None) -> str | None:
+        """Return the base of the event, or what its branch has become since: HEAD may hold that."""
+        if base is None or branch is None:
+            return base or branch
+        went_on = self._contains(base, branch) and not self._contains(self.tip, branch)
+        return branch if went_on else base
 
     def by_push(self) -> Span | None:
-        """Return the range since what the pushed branch named before."""
-        if not self.told.before:
+        """Return the range since what the pushed branch named before.
+
+        A stranger may have pushed to any branch but the default one before, too.
+        """
+        if not self.told.before or (self.untrusted and not self._is_default()):
             return None
         base = self._commit(self.told.before)
         if base is None:
@@ -158,7 +159,7 @@ class _Finder:
 
     def by_upstream(self) -> Span | None:
         """Return the range since what HEAD's branch follows."""
-        upstream = self._commit("@{upstream}")
+        upstream = None if self.untrusted else self._commit("@{upstream}")
         if self.told.service or upstream is None or self._merge_base(upstream) == self.tip:
             return None
         return self._span(upstream, f"since {upstream[:SHORT]}, the upstream (no base is named)")
@@ -192,21 +193,28 @@ class _Finder:
         """Return the commit of a branch as the remote has it, else as it is here."""
         if not name:
             return None
-        places = (f"refs/remotes/origin/{name}", f"refs/heads/{name}")
-        return next(filter(None, map(self._commit, places)), None)
+        there = self._commit(f"refs/remotes/origin/{name}")
+        here = None if there else self._commit(f"refs/heads/{name}")
+        # One that holds HEAD is the author's own: a branch of a fork has any name.
+        return there or (here if here and not self._contains(self.tip, here) else None)
 
     def _default_branches(self) -> Iterator[tuple[str, str]]:
         name = self.told.default
         named = (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else ()
         for ref in (*named, *default_branches(self.repo)):
-            commit = self._commit(ref)
+            commit = None if self.untrusted and _is_strangers(ref) else self._commit(ref)
             if commit is not None:
                 yield _shown(ref), commit
 
     def _default_commit(self) -> str | None:
         """Return the default branch's commit, where another branch was pushed."""
-        name, commit = next(self._default_branches(), ("", None))
-        return commit if self.told.branch and self.told.branch != short_branch(name) else None
+        _, commit = next(self._default_branches(), ("", None))
+        return commit if self.told.branch and not self._is_default() else None
+
+    def _is_default(self) -> bool:
+        """Tell whether it is the default branch that was pushed."""
+        name, _ = next(self._default_branches(), ("", ""))
+        return bool(name) and self.told.branch == short_branch(name)
 
     def _merge_base(self, other: str) -> str:
         done = self.repo.run("merge-base", other, self.tip, ok=None)
@@ -218,12 +226,17 @@ class _Finder:
 
     def _cut_off(self, base: str) -> UnreadableError:
         return UnreadableError(
-            f"the history doesn't reach {base[:SHORT]}: this is a shallow clone", _UNSHALLOW
+            f"the history doesn't reach {base[:SHORT]}: this is a shallow clone", UNSHALLOW
         )
 
     def nothing(self, why: str) -> UsageError:
         """Return the error for a range without a base."""
         return UsageError(f"no base to judge from: {why}", BASE_HINT)
+
+
+def _is_strangers(ref: str) -> bool:
+    """Tell whether a ref may be of a remote that was added for somebody's fork."""
+    return ref.startswith("refs/remotes/") and ref.split("/")[2] not in REMOTES
 
 
 def _shown(ref: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from guard.change import change_of_trees
+from guard.ci.named import find_base
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import ExitCode, UsageError
 from guard.judging.judge import Judgement, cosmetic_count, joined, judge_commit
@@ -119,10 +120,8 @@ def _judge_commits(
 ) -> Judgement:
     judged: list[Judgement] = []
     if base is not None:
-        start = session.repo.resolve(f"{base}^{{commit}}")
+        start = find_base(session.repo, base)
         tip = session.repo.resolve("HEAD")
-        if start is None:
-            raise UsageError(f"--base {base} names no commit", "git log --oneline -5")
         commits = own_commits(session.repo, [tip] if tip else [], [start])
         judged.append(judge_range(session.repo, commits, session.store, session.disabled))
     if message is not None:

@@ -168,7 +168,7 @@ VARIABLES: dict[str, tuple[dict[str, str], Told]] = {
             "BRANCH_NAME": "PR-7",
             "GIT_PREVIOUS_COMMIT": A,
         },
-        Told("Jenkins", target="main", before=A, branch="PR-7", title="fix: ask"),
+        Told("Jenkins", target="main", branch="PR-7", title="fix: ask"),
     ),
     "Jenkins, push after a failure": (
         {
@@ -178,6 +178,10 @@ VARIABLES: dict[str, tuple[dict[str, str], Told]] = {
             "GIT_PREVIOUS_SUCCESSFUL_COMMIT": A,
         },
         Told("Jenkins", before=A, branch="topic"),
+    ),
+    "Jenkins, no build was well": (
+        {"JENKINS_URL": "x", "BRANCH_NAME": "topic", "GIT_PREVIOUS_COMMIT": B},
+        Told("Jenkins", branch="topic"),
     ),
     "CircleCI": (
         {"CIRCLECI": "true", "CIRCLE_BRANCH": "topic", "CIRCLE_SHA1": B},

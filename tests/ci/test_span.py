@@ -30,8 +30,15 @@ class Place:
     def oid(self, rev: str) -> str:
         return self.repo.git("rev-parse", rev).strip()
 
-    def find(self, told: Told = GITHUB, stated: str = "", *, optional: bool = False) -> Span:
-        return find_span(self.opened, stated, told, optional=optional)
+    def find(
+        self,
+        told: Told = GITHUB,
+        stated: str = "",
+        *,
+        optional: bool = False,
+        untrusted: bool = False,
+    ) -> Span:
+        return find_span(self.opened, stated, told, optional=optional, untrusted=untrusted)
 
     def subjects(
         self, told: Told = GITHUB, stated: str = "", *, optional: bool = False
@@ -103,16 +110,97 @@ def test_the_merge_made_for_a_pull_request(place: Place) -> None:
     assert place.subjects(told) == ["one", "two", "Merge made for the job"]
 
 
-@pytest.mark.parametrize("message", ["Merge 1111 into 2222", f"Merge {GONE} into {ZEROS}"])
-def test_the_merge_is_known_by_its_subject_too(place: Place, message: str) -> None:
-    place.merge(message)
-    assert place.subjects(Told()) == ["one", "two", message]
+def test_a_merge_into_what_the_target_has_become_since(place: Place) -> None:
+    """The event's base is of the time when it was sent; the service merged into a newer one."""
+    told = pull_request(place)._replace(base=place.oid("topic~2"))
+    place.merge()
+    assert (place.find(told).base, place.find(told).start) == (place.main, place.main)
+    assert place.subjects(told) == ["one", "two", "Merge made for the job"]
 
 
-def test_another_merge_is_no_such_merge(place: Place) -> None:
-    place.merge("Merge branch 'topic' into main")
-    span = place.find(Told())
-    assert span.said.endswith("origin/main (no base is named)")
+# What a stranger makes ---------------------------------------------------------------------
+
+MERGES = ("Merge 1111 into 2222", f"Merge {GONE} into {ZEROS}", "Merge branch 'main'")
+
+
+def made_by_a_stranger(place: Place, message: str) -> str:
+    """Check out a merge whose first parent is the stranger's own commit."""
+    made = place.repo.git(
+        *("commit-tree", "topic^{tree}", "-p", "topic", "-p", place.main, "-m", message)
+    ).strip()
+    place.repo.git("checkout", "-q", "--detach", made)
+    return made
+
+
+@pytest.mark.parametrize("message", MERGES)
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_no_merge_of_a_stranger_s_is_the_service_s(
+    place: Place, message: str, untrusted: bool
+) -> None:
+    made = made_by_a_stranger(place, message)
+    told = pull_request(place)._replace(head=made)
+    for one in (
+        told,
+        told._replace(base=GONE),
+        Told("Azure Pipelines", target="main", head=made),
+        Told("Bitbucket Pipelines", target="main", base=place.main[:12]),
+        Told("CircleCI", branch="pull/7"),
+        Told(),
+    ):
+        assert place.find(one, untrusted=untrusted).base == place.main, one
+        assert place.subjects(one) == ["one", "two", message], one
+
+
+@pytest.mark.parametrize("message", MERGES)
+def test_a_merge_that_is_pushed_is_judged_from_what_was_there(place: Place, message: str) -> None:
+    before = place.oid("topic~2")
+    made_by_a_stranger(place, message)
+    told = Told("GitLab CI", before=before, branch="topic")
+    assert place.subjects(told) == ["one", "two", message]
+
+
+def test_a_merge_of_the_event_s_head_into_a_stranger_s_commit(place: Place) -> None:
+    """A later commit than the event's was checked out; it has that one as its second parent."""
+    told = pull_request(place)
+    place.repo.git("checkout", "-q", "-b", "evil", "origin/main")
+    place.repo.commit("evil", {"x": "1\n"})
+    place.repo.git("merge", "-q", "--no-ff", "-m", "Merge 1111 into 2222", "topic")
+    assert place.find(told, untrusted=True).base == place.main
+    assert set(place.subjects(told)) == {"evil", "one", "two", "Merge 1111 into 2222"}
+
+
+def test_a_branch_of_a_fork_that_is_called_like_the_target(place: Place) -> None:
+    place.repo.git("update-ref", "-d", "refs/remotes/origin/main")
+    place.repo.git("checkout", "-q", "-B", "main", "topic")
+    told = Told("Buildkite", target="main")
+    with pytest.raises(UsageError, match="no base to judge from"):
+        place.find(told)
+    place.repo.git("checkout", "-q", "topic")
+    place.repo.git("branch", "-f", "main", place.main)
+    assert place.subjects(told) == ["one", "two"]
+
+
+def test_what_a_stranger_pushed_before_is_no_base(place: Place) -> None:
+    pushed = GITHUB._replace(before=place.oid("topic^"), branch="topic")
+    assert place.subjects(pushed) == ["two"]
+    assert place.find(pushed, untrusted=True).base == place.main
+    place.repo.git("branch", "--set-upstream-to=main", "topic")
+    place.repo.git("update-ref", "refs/remotes/fork/main", "topic^")
+    place.repo.git("update-ref", "-d", "refs/remotes/origin/main")
+    place.repo.git("branch", "-m", "main", "trunk")
+    assert place.find(Told()).base == place.oid("topic^")
+    with pytest.raises(UsageError, match="no base"):
+        place.find(Told(), untrusted=True)
+
+
+def test_what_was_pushed_to_the_default_branch_is_a_base(place: Place) -> None:
+    place.repo.git("checkout", "-q", "main")
+    place.repo.commit("new", {"c": "2\n"})
+    told = GITHUB._replace(before=place.main, branch="main")
+    assert place.find(told, untrusted=True).base == place.main
+
+
+# Pull requests, again -----------------------------------------------------------------------
 
 
 def test_the_pull_request_s_own_commit_checked_out(place: Place) -> None:

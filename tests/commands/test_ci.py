@@ -441,6 +441,31 @@ def test_no_code_of_an_untrusted_head_is_imported(clerk: ScratchRepo, tmp_path: 
     assert place.exists()
 
 
+def test_no_merge_makes_a_stranger_s_commit_the_base(
+    clerk: ScratchRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the subject of a service's own merge, and the stranger's commit as first parent."""
+    place, base = tmp_path / "witness", clerk.git("rev-parse", "main").strip()
+    plugin = EVIL.replace("PLACE", repr(str(place)))
+    config = CONFIG.replace("agents:", "plugins: [evals/guard_plugin.py]\nagents:")
+    clerk.commit("feat: plugin", {"guard.yaml": config, "evals/guard_plugin.py": plugin})
+    parents = ("-p", "HEAD", "-p", base)
+    made = clerk.git("commit-tree", "HEAD^{tree}", *parents, "-m", "Merge abcd into abcd").strip()
+    clerk.git("checkout", "-q", made)
+    asked = {"base": {"ref": "main", "sha": base}, "head": {"sha": made}}
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": asked}))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
+    outcome = ci(clerk, "--untrusted-head", base="")
+    assert f"guard: 2 commits since {base[:10]} of main (GitHub Actions)" in outcome.err
+    assert not place.exists()
+    # Whoever trusts the head runs its code.
+    ci(clerk, base="")
+    assert place.exists()
+
+
 def test_an_untrusted_head_without_a_base(clerk: ScratchRepo) -> None:
     clerk.git("checkout", "-q", "main")
     assert ci(clerk, "--untrusted-head", "--all", base="").code == 2
