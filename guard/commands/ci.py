@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.ci.judged import TITLE, judge_commits, judge_title, without_repetition
 from guard.ci.services import Told, told_by
 from guard.ci.span import BASE_HINT, Span, find_span
+from guard.ci.telling import title_refusal
 from guard.ci.work import (
     Work,
     estimate,
@@ -95,7 +96,7 @@ def ci(
     options = RunOptions.of(values)._replace(strict=True)
     with Session.open(disabled=disabled) as session:
         told = told_by(os.environ)
-        span = find_span(session.repo, base, told, optional=all, untrusted=untrusted_head)
+        span = find_span(session.repo, base, told, optional=all)
         job = _job(session, span, told, everything=all)
         warn(f"{job.said}; under test is the tree of HEAD ({span.tip[:SHORT]}), no file on disk")
         if not _is_guarded(job):
@@ -145,7 +146,7 @@ def _judge(job: Job, options: RunOptions, *, oldest: bool) -> int:
     if tip.has_config:
         tip.ask_for_offers()
     judged = judge_commits(tip, job.commits)
-    title = judge_title(job.start, tip, job.told, job.commits)
+    title = judge_title(job.start, tip, job.told, job.commits, known=judged.judgement)
     rules = joined((judged.judgement, title))
     of_tree = check_tree(tip, everything=False, run_checkers=True) if tip.has_config else ()
     checks = prove_graders(tip, any_checker) if tip.has_config else GraderProof()
@@ -166,10 +167,12 @@ def _judge(job: Job, options: RunOptions, *, oldest: bool) -> int:
 
 
 def _tell_refusal(job: Job, rules: Judgement) -> None:
-    """Say of the first commit that is refused how it is mended where it stands."""
+    """Say how the first commit that is refused is mended where it stands; or else the title."""
     found = [violation for violation in rules.blocking if not violation.commit.startswith(TITLE)]
     if found:
         say(range_refusal(found, job.tip.repo, job.tip, "refused"))
+    else:
+        say(title_refusal(rules.blocking, job.told.title))
 
 
 def _named(job: Job) -> list[str]:
@@ -256,7 +259,9 @@ def _judge_untrusted(job: Job, options: RunOptions) -> int:
     view = policy.judged if trusted.has_config else policy.as_data
     start, tip = view(job.start.tree), view(job.tip.tree)
     report = start_report(tip, "ci", "HEAD", options)
-    rules = joined((policy.judge(job.commits), judge_title(start, tip, job.told, job.commits)))
+    judged = policy.judge(job.commits)
+    title = judge_title(start, tip, job.told, job.commits, known=judged)
+    rules = joined((judged, title))
     of_tree = check_tree(tip, everything=False) if trusted.has_config else ()
     # By the base's evaluators, in this process: a checker might run a program of the head's.
     checks = prove_graders(tip, no_checker) if trusted.has_config else GraderProof()

@@ -25,11 +25,12 @@ class Behaviour(NamedTuple):
 def behaviour_of(commit: JudgedCommit) -> Behaviour:
     """Return what a commit changes of behaviour; a case that can't be read came not along."""
     changed = commit.touched
-    without = tuple(name for name in changed if not _brings_case(commit, name))
+    without = tuple(name for name in changed if not brings_case(commit, name))
     return Behaviour(changed, without, commit.cosmetic, commit.fix is not None)
 
 
-def _brings_case(commit: JudgedCommit, agent: str) -> bool:
+def brings_case(commit: JudgedCommit, agent: str) -> bool:
+    """Tell whether a commit adds or strengthens a case of the agent, as far as it can be read."""
     try:
         return any(objection(commit, case) is None for case in candidates(commit, agent))
     except UsageError:

@@ -331,6 +331,33 @@ def test_the_title_is_judged_as_the_squash_commit_it_will_be(
     assert ci(by_range).code == 0
 
 
+def test_a_case_of_a_later_commit_is_counted(by_range: ScratchRepo) -> None:
+    assert "0 of 1 behaviour change carried a case" in ci(by_range).out
+    by_range.commit("test: taxi", REST)
+    assert "1 of 1 behaviour change carried a case, there or in a later commit" in ci(by_range).out
+
+
+def test_what_a_commit_lacks_isnt_said_of_the_title_again(
+    by_range: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_range.git("commit", "-q", "--amend", "-m", "fix(clerk): ask")
+    monkeypatch.setenv("GUARD_PR_TITLE", "fix(clerk): ask")
+    outcome = ci(by_range)
+    assert outcome.code == 1
+    assert outcome.out.count("fix-needs-case [") == 1
+    assert "pull request title" not in outcome.out + outcome.err
+
+
+def test_a_title_alone_says_what_to_do(
+    by_range: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "  do " not in ci(by_range).err
+    monkeypatch.setenv("GUARD_PR_TITLE", "fix(clerk): ask")
+    err = ci(by_range).err
+    assert "  title    fix(clerk): ask\n  do       guard new-case ID --agent clerk" in err
+    assert "change the title: feat: …" in err
+
+
 def test_a_title_is_judged_by_its_text_too(
     by_range: ScratchRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
