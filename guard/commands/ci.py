@@ -96,7 +96,7 @@ def ci(
     options = RunOptions.of(values)._replace(strict=True)
     with Session.open(disabled=disabled) as session:
         told = told_by(os.environ)
-        span = find_span(session.repo, base, told, optional=all)
+        span = find_span(session.repo, base, told, optional=all, untrusted=untrusted_head)
         job = _job(session, span, told, everything=all)
         warn(f"{job.said}; under test is the tree of HEAD ({span.tip[:SHORT]}), no file on disk")
         if not _is_guarded(job):
