@@ -115,7 +115,7 @@ STATIONS: Final = (
             Run(
                 'git commit -q -a -m "test(expense): forbid the wrong amount"',
                 1,
-                ("refused", "case-weakened"),
+                ("refused", "grader-proof"),
             ),
             Run("git checkout -q HEAD -- evals"),
         ),

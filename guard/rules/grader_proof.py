@@ -47,11 +47,7 @@ class GraderProof(NamedTuple):
     @property
     def unknown(self) -> tuple[str, ...]:
         """A sentence for each record of which it can't be told."""
-        return tuple(
-            f"whether the checks of {told.record.id} still see its bug: {told.said} "
-            f"({prove_again(told)})"
-            for told in self.unclear
-        )
+        return tuple(f"{unknown_of(told)} ({prove_again(told)})" for told in self.unclear)
 
     @property
     def unclear(self) -> list[Told]:
@@ -94,6 +90,11 @@ class GraderProof(NamedTuple):
         return said
 
 
+def unknown_of(told: Told) -> str:
+    """Say of one record what isn't known, and why."""
+    return f"whether the checks of {told.record.id} still see its bug: {told.said}"
+
+
 def prove_again(told: Told) -> str:
     """Return the command that makes a proof anew, and keeps what it sees."""
     return f"guard prove {shell_path(told.record.id)}"
@@ -112,7 +113,7 @@ def _violation(told: Told) -> Violation:
         message=f"the checks of {record.id} no longer tell its bug from its fix: {told.said}",
         agent=record.agent,
         paths=told.paths,
-        hint=(f"guard explain {RULE}",),
+        hint=(prove_again(told),),
     )
 
 

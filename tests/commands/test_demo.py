@@ -59,7 +59,7 @@ def test_the_story_holds_whatever_git_is_told_at_home(isolated_home: Path, tmp_p
     assert done.stderr == ""
     titles = re.findall(r"^\d+\. (.+)$", done.stdout, re.MULTILINE)
     assert titles == [station.title for station in STATIONS]
-    for words in ("stands\nin for a model", "0 of 10", "10 of 10", "VACUOUS", "case-weakened"):
+    for words in ("stands\nin for a model", "0 of 10", "10 of 10", "VACUOUS", "grader-proof"):
         assert words in done.stdout, words
     assert [path.name for path in tmp_path.iterdir() if "guard-demo" in path.name] == []
 

@@ -110,7 +110,8 @@ def test_an_edited_observation_is_no_evidence(installed: Installed) -> None:
     installed.bypass("chore: edit", {REJECTED: text.replace("booked 457", "which currency")})
     done = push(installed)
     assert done.returncode != 0
-    assert "guard: not pushed: whether the checks of taxi still see its bug" in done.stderr
+    assert "guard: not pushed: " in done.stderr
+    assert "whether the checks of taxi still see its bug" in done.stderr
     assert "was edited: it doesn't fit its own digest" in done.stderr
     assert "guard prove taxi" in done.stderr
 
