@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
+from guard import __version__
 from guard.cli import COMMANDS
 from guard.setup.workflow import workflow_text
+from tests.blocks import blocks, read_page
 
 
 @pytest.mark.parametrize("branch", ["main", "release/1.x", "ü #1", 'a"b'])
@@ -38,3 +40,11 @@ def test_a_pull_request_whose_title_changes_is_judged_again() -> None:
     found: Any = yaml.safe_load(workflow_text("main", "x"))
     assert "edited" in found[True]["pull_request"]["types"]
     assert "synchronize" in found[True]["pull_request"]["types"]
+
+
+def test_the_page_shows_what_is_written() -> None:
+    page = blocks(read_page("docs/ci.md"), "yaml")
+    [shown, *_] = [block.text for block in page if block.heading == "GitHub Actions"]
+    written = workflow_text("main", f"regression-guard=={__version__}")
+    assert shown == written
+    assert shown != workflow_text("trunk", f"regression-guard=={__version__}")
