@@ -8,6 +8,7 @@ when a message needs one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -48,6 +49,8 @@ _LOWER = {"true": True, "false": False, "null": None, "~": None, "": None}
 _WORDS = {form(word): value for word, value in _LOWER.items() for form in _FORMS}
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+#: In any version of YAML: numbers, dates and times begin so, and these words are no text.
+_AMBIGUOUS = re.compile(r"(?:[-+]?\.?[0-9].*|[-+]?\.(?:inf|nan)|y|yes|n|no|on|off|=|<<)\Z", re.I)
 _STANDARD = "tag:yaml.org,2002:"
 
 
@@ -71,6 +74,28 @@ def line_of(text: str, path: Path, first_line: int = 1) -> int:
         key, node = found
         line = key.start_mark.line + first_line
     return line
+
+
+def maybe_no_text(text: str) -> list[str]:
+    """Return the places of the plain scalars that some reader of YAML takes for no text.
+
+    Readers of YAML 1.1 take ``no``, ``010`` and ``12:30`` for something else than this one does.
+    """
+    root = yaml.compose(text, Loader=_Loader)
+    return sorted(_ambiguous(root, "")) if root is not None else []
+
+
+def _ambiguous(node: Any, place: str) -> Iterator[str]:
+    if isinstance(node, yaml.ScalarNode):
+        if not node.style and _AMBIGUOUS.match(node.value):
+            yield f"{place}={node.value}"
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from _ambiguous(item, f"{place}/{number}")
+    else:
+        for key, value in node.value:
+            yield from _ambiguous(key, f"{place}/")
+            yield from _ambiguous(value, f"{place}/{key.value}")
 
 
 def _child(node: Any, step: str | int) -> tuple[Any, Any] | None:

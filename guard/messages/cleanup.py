@@ -20,6 +20,9 @@ WHITE = b" \t\r\n"
 #: From which ``core.commentChar = auto`` takes the first that starts no line.
 COMMENT_CHARS = b"#;@!$%^&|:"
 
+#: Codecs of text that no other program has.
+_PYTHONS_OWN = ("unicode_escape", "raw_unicode_escape", "punycode", "idna", "undefined")
+
 MODES = ("strip", "whitespace", "verbatim", "scissors", "default")
 
 _GIVES_MESSAGE = ("-m", "-F", "-C", "--message", "--file", "--reuse-message")
@@ -59,11 +62,17 @@ def clean_raw(raw: bytes, cleanup: Cleanup) -> bytes:
 def decode_message(raw: bytes, encoding: str = "") -> str:
     """Return ``raw`` as text: by ``encoding``, else UTF-8 with stray bytes read as Latin-1.
 
-    git itself converts such bytes when it stores the message, one by one (`verify_utf8`).
+    git itself converts such bytes when it stores the message, one by one (`verify_utf8`), and
+    shows nothing that stands behind a NUL.
     """
+    raw = raw.partition(b"\0")[0]
     if encoding and encoding.lower() not in ("utf-8", "utf8"):
         try:
-            return raw.decode(encoding)
+            text = raw.decode(encoding)
+            # Of a codec that makes half characters, or is Python's own, git knows nothing.
+            text.encode()
+            if not _is_pythons_own(encoding):
+                return text
         except (LookupError, ValueError):
             pass
     text = raw.decode("utf-8", "surrogateescape")
@@ -71,6 +80,12 @@ def decode_message(raw: bytes, encoding: str = "") -> str:
         return text
     text = re.sub(_no_characters(), lambda found: found[0].encode().decode("latin-1"), text)
     return text.translate({0xDC00 + byte: byte for byte in range(0x80, 0x100)})
+
+
+def _is_pythons_own(encoding: str) -> bool:
+    from codecs import lookup
+
+    return re.sub(r"\W", "_", lookup(encoding).name) in _PYTHONS_OWN
 
 
 def _no_characters() -> str:
@@ -134,7 +149,12 @@ def _comment(raw: bytes, wanted: str) -> bytes:
     cut = re.search(rb"^(.) " + re.escape(CUT_LINE) + rb"\1 ", raw, re.MULTILINE)
     last = raw.rstrip(WHITE).rpartition(b"\n")[2]
     found = cut[1] if cut else last[:1] if last[1:2] in (b"", b" ", b"\t") else b""
-    return found if found and found in COMMENT_CHARS else b"#"
+    if not found or found not in COMMENT_CHARS:
+        return b"#"
+    # git passes over those alone that begin a line: else this is a table's row, say.
+    passed = COMMENT_CHARS[: COMMENT_CHARS.index(found)]
+    begun = {line[:1] for line in raw.split(b"\n")}
+    return found if cut or all(bytes((char,)) in begun for char in passed) else b"#"
 
 
 def _cut(raw: bytes, comment: bytes) -> bytes:

@@ -8,6 +8,7 @@ a misspelling of the other.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 from guard.messages.markdown_blocks import CODE_SPAN, PROSE, Block, link_targets, markdown_blocks
@@ -15,6 +16,8 @@ from guard.messages.markdown_blocks import CODE_SPAN, PROSE, Block, link_targets
 _PROSE_FILE = r"(?is).*\.(?:md|mdx|markdown|txt)"
 #: Files of such an ending that programs read.
 _PROGRAM_FILE = r"(?is)(?:.*/)?(?:(?:requirements|constraints)[^/]*|cmakelists|robots)\.txt"
+#: What begins a text may be front matter that some reader knows and this one doesn't.
+_MAY_BE_FRONT = ("---", "+++", "{")
 #: White space counts inside these, wherever they begin and end.
 _MARKUP_CODE = r"(?i)<(?:pre|code|script|style|textarea|samp|kbd)\b"
 _MDX_CODE = r"(?m)^(?:import|export)\b|[{}]"
@@ -30,12 +33,17 @@ no not never nor none nobody nothing nowhere neither without unless except only 
 wont doesnt isnt arent shouldnt mustnt avoid refuse stop
 nicht nie niemals kein keine keinen keinem keiner ohne nur ne pas jamais sans sauf aucun aucune
 nunca sin ni nada sem nem non mai senza
-zero one two three four five six seven eight nine ten eleven twelve twenty hundred thousand million
-once twice half double
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
+million billion first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+twentieth thirtieth sixtieth ninetieth hundredth
+once twice thrice half quarter double triple dozen single both
+january february march april may june july august september october november december
+monday tuesday wednesday thursday friday saturday sunday
 """
 #: Words that are right as they stand, and one letter off are another rule; `wiht` is no such word.
 _OPERATORS = """
-all always and any at before after both by can could each either every few first for from if in
+all always an and any at before after both by can could each either every few first for from if in
 into last least less many may maximum max might minimum min more most must now of off on
 or other out over same shall should some than then till to under until up when where while will
 with would yes
@@ -55,16 +63,24 @@ def cosmetic_reason(old: bytes, new: bytes, path: str) -> str | None:
     if not re.fullmatch(_PROSE_FILE, path) or re.fullmatch(_PROGRAM_FILE, path):
         return None
     before, after = _prose(old, path), _prose(new, path)
-    if before is None or after is None:
+    if before is None or after is None or old.startswith(BOM_UTF8) != new.startswith(BOM_UTF8):
         return None
     front_before, body_before = _split_front_matter(before)
     front_after, body_after = _split_front_matter(after)
+    if any(body.lstrip().startswith(_MAY_BE_FRONT) for body in (body_before, body_after)):
+        return None
     if not _is_same_front_matter(front_before, front_after, path):
         return None
-    words = _misspelt_words(body_before, body_after, before)
+    apart = _lines_apart(body_before, path), _lines_apart(body_after, path)
+    words = _misspelt_words(*apart, before)
     if words is None:
         return None
     return ", ".join(_told(words, (front_before, front_after), (body_before, body_after)))
+
+
+def _lines_apart(body: str, path: str) -> str:
+    """Return the body; where nothing joins its lines, with a blank one between any two."""
+    return body.replace("\n", "\n\n") if path.lower().endswith(".txt") else body
 
 
 def _told(
@@ -91,7 +107,7 @@ def _prose(content: bytes, path: str) -> str | None:
     if len(content) > _MOST_BYTES:
         return None
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
     if re.search(r"[\x00-\x08]", text) or re.search(_MARKUP_CODE, text):
@@ -115,16 +131,15 @@ def _is_same_front_matter(old: str | None, new: str | None, path: str) -> bool:
     import json
 
     from guard.errors import GuardError
-    from guard.yamlfile import load_yaml
+    from guard.yamlfile import load_yaml, maybe_no_text
 
     try:
         before, after = load_yaml(old, path), load_yaml(new, path)
     except GuardError:
         return False
     # As JSON, because to Python 1, 1.0 and true are equal.
-    return isinstance(before, dict) and (
-        json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
-    )
+    same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+    return isinstance(before, dict) and same and maybe_no_text(old) == maybe_no_text(new)
 
 
 def _comments(front_matter: str) -> list[str]:

@@ -195,7 +195,13 @@ def _says_enough(reason: str) -> bool:
     """Tell whether a reason is long enough; what can't be seen doesn't count."""
     from guard.messages.near_misses import plain
 
-    return len(" ".join(plain(reason).split())) >= REASON_LENGTH
+    said = " ".join(plain(reason).split())
+    return len(said) >= REASON_LENGTH and not _is_placeholder(said)
+
+
+def _is_placeholder(reason: str) -> bool:
+    """Tell whether a reason is but the word that stands for one in what a refusal prints."""
+    return re.fullmatch(r"(?:REASON\b\W*)+", reason) is not None
 
 
 def _exempted(value: str, known: Collection[str]) -> Exemption:
@@ -227,9 +233,8 @@ def weakenings(message: Message) -> dict[str, str]:
 
 def _weakened(value: str) -> tuple[str, str]:
     case, _, reason = value.partition(": ")
-    # The word stands for a reason in the command that a refusal prints.
     said = reason.strip()
-    return case.strip(), "" if said == "REASON" else said
+    return case.strip(), "" if _is_placeholder(said) else said
 
 
 def trailer_problems(message: Message) -> tuple[str, ...]:
@@ -237,11 +242,15 @@ def trailer_problems(message: Message) -> tuple[str, ...]:
     problems: list[str] = []
     for value in message.values(EXEMPT):
         reason = _exempted(value, ()).reason
-        if not _says_enough(reason):
+        if _is_placeholder(reason):
+            problems.append(f"REASON stands for a reason of yours, in `{EXEMPT}: {short(value)}`")
+        elif not _says_enough(reason):
             problems.append(
                 f'{EXEMPT}: "{reason}" is too short for a reason ({REASON_LENGTH} characters)'
             )
     for value in message.values(WEAKENED):
-        if not all(_weakened(value)):
+        if _is_placeholder(value.partition(": ")[2].strip()):
+            problems.append(f"REASON stands for a reason of yours, in `{WEAKENED}: {short(value)}`")
+        elif not all(_weakened(value)):
             problems.append(f'{WEAKENED}: "{short(value)}" is not ID: and a reason')
     return tuple(problems)

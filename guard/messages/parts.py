@@ -18,7 +18,7 @@ _HEADER = r"(?P<type>[^\s():!]+)(?:\((?P<scope>[^()\r\n]+)\))?(?P<bang>!)?: +(?P
 _TRAILER = r"([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)"
 _REFERENCE = (
     r"(?:[\w.-]+(?:/[\w.-]+)+)?#\d+\b|GH-\d+\b"
-    r"|https?://\S+/(?:issues|pull|merge_requests|work_items)/\d+"
+    r"|https?://\S{1,300}/(?:issues|pull|merge_requests|work_items)/\d+"
 )
 _CLOSING = (
     r"(?<![\w-])(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?::[ \t]*|[ \t]+)(" + _REFERENCE + ")"
@@ -132,15 +132,15 @@ def parse_header(subject: str) -> Header:
 
 
 def _trailers(lines: list[str]) -> Iterator[tuple[str, str]]:
-    key, value = "", ""
+    key, parts = "", list[str]()
     for line in [*lines, ""]:
         if key and line[:1] in (" ", "\t"):
-            value = f"{value} {line.strip()}".strip()
+            parts.append(line.strip())
             continue
         if key:
-            yield key, value
+            yield key, " ".join(filter(None, parts))
         match = re.fullmatch(_TRAILER, line)
-        key, value = (match[1].lower(), match[2].strip()) if match else ("", "")
+        key, parts = (match[1].lower(), [match[2].strip()]) if match else ("", [])
 
 
 def _closing(text: str) -> Iterator[tuple[str, str]]:

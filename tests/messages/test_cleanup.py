@@ -157,6 +157,16 @@ def test_auto_takes_the_character_that_git_took(
     assert b"\n@ " in seen
 
 
+@pytest.mark.parametrize("char", ["|", ";", "$", "@"])
+def test_auto_takes_no_row_of_a_table_for_a_comment(char: str) -> None:
+    rows = f"fix: a\n\n{char} a {char} b\n{char} c {char} d\n".encode()
+    assert clean_raw(rows, Cleanup("strip", "auto")) == rows
+    passed = "".join(f"{one}1\n" for one in "#;@!$%^&|:".partition(char)[0]).encode()
+    kept = b"fix: a\n\n" + passed
+    commented = kept + f"\n{char} Please enter\n{char} On branch\n".encode()
+    assert clean_raw(commented, Cleanup("strip", "auto")) == kept
+
+
 def test_an_editor_of_the_user_that_does_nothing_is_an_editor(
     committer: Committer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +229,27 @@ def test_refuses_an_unknown_mode() -> None:
 @pytest.mark.parametrize("encoding", ["", "no-such", "hex", "ascii", "a\0b"])
 def test_falls_back_to_latin_1_byte_by_byte(encoding: str) -> None:
     assert decode_message(b"caf\xe9 \xc3\xa9 \xe2\x82", encoding) == "café é â\x82"
+
+
+@pytest.mark.parametrize(
+    ("message", "encoding"),
+    [
+        (b"chore: a +2AA-", "utf-7"),
+        (b"chore: \\ud800", "unicode_escape"),
+        (b"chore: \\ud800", "Raw-Unicode-Escape"),
+        (b"chore: \\x66ix", "unicode-escape"),
+        (b"chore: a-9ca", "punycode"),
+    ],
+)
+def test_what_git_cannot_convert_is_read_as_it_stands(message: bytes, encoding: str) -> None:
+    assert decode_message(message, encoding) == message.decode()
+    assert decode_message(b"caf+AOk-", "utf-7") == "café"
+
+
+def test_nothing_is_read_behind_a_nul() -> None:
+    commit = b"tree 1\n\nfix: ask\0\n\nGuard-Exempt: a reason that is hidden\n"
+    assert stored_message(commit) == "fix: ask"
+    assert parse_message(stored_message(commit)).trailers == ()
 
 
 def test_reads_a_commit_with_a_signature_and_without_a_message() -> None:

@@ -142,6 +142,55 @@ def test_front_matter_in_doubt_is_changed(old: str, new: str) -> None:
     assert not cosmetic(f"---\n{old}\n---\nbody\n", f"---\n{new}\n---\nbody\n")
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("no", "Yes", "on", "OFF", "y", "010", "1:30", "12:30:00", "2031-01-01", "1_000", "0x1F"),
+        *(".inf", "-.5", "1e3", "="),
+    ],
+)
+def test_quotes_of_what_other_readers_take_for_no_text_matter(value: str) -> None:
+    for form in ('"{}"', "'{}'"):
+        quoted = form.format(value)
+        old, new = (f"---\nlicense: {v}\nx: [{v}, a]\n---\nbody\n" for v in (value, quoted))
+        assert not cosmetic(old, new)
+        assert not cosmetic(new, old)
+    told = f"---\na: {value}\nb: '{value}'\n---\nbody\n"
+    assert not cosmetic(told, f"---\na: '{value}'\nb: {value}\n---\nbody\n")
+    assert cosmetic(told, f"---\nb: '{value}'\na:   {value}\n---\nbody\n")
+
+
+@pytest.mark.parametrize("before", ["\ufeff", "\n", " ", "\ufeff\n", "\r\n"])
+def test_front_matter_behind_something_is_no_prose(before: str) -> None:
+    text = before + SKILL
+    assert not cosmetic(text.replace("name: expense", "name: expence"), text)
+    # A mark alone is read as none; what follows white space is front matter to some.
+    assert cosmetic(text, text.replace("  --dry", " --dry") + "\n") is False
+    assert cosmetic(text, text.replace("first. Then", "first.  Then")) is (before == "\ufeff")
+
+
+def test_a_mark_that_comes_or_goes_matters() -> None:
+    assert not cosmetic(SKILL, "\ufeff" + SKILL)
+    assert not cosmetic("\ufeff" + SKILL, SKILL)
+
+
+@pytest.mark.parametrize("front", ['+++\nname = "{}"\n+++', '{{"name": "{}"}}', "----\nname: {}"])
+def test_front_matter_of_another_kind_is_no_prose(front: str) -> None:
+    old, new = (f"{front.format(name)}\n\nWe book a book.\n" for name in ("bock", "book"))
+    assert not cosmetic(old, new)
+    body = "# Title\n\n{}\n\nWe book a book.\n"
+    assert cosmetic(body.format("We bock it."), body.format("We book it."))
+
+
+def test_lines_of_plain_text_stay_lines() -> None:
+    old = "Q: may I?\nA: ask first\n\nQ: and now?\n"
+    assert not cosmetic(old, "Q: may I? A: ask first\n\nQ: and now?\n", "prompt.txt")
+    assert not cosmetic("Say it.\n", "Say\nit.\n", "a.TXT")
+    assert cosmetic("Say it.\n", "Say\nit.\n", "a.md")
+    assert cosmetic(old, old.replace("ask first", "ask  first") + "\n\n", "prompt.txt")
+    assert not cosmetic("a\n    b  c\n", "a\n    b c\n", "prompt.txt")
+
+
 def test_broken_front_matter_that_stays_is_no_change() -> None:
     assert cosmetic("---\na: [\n---\nthe body\n", "---\na: [\n---\nthe  body\n")
 
@@ -202,6 +251,9 @@ def test_leaves_misspelt_words(old: str, new: str) -> None:
         ("Ask v2 of us, not v3.", "Ask v3 of us, not v3."),
         ("Ask tow of us, or two.", "Ask two of us, or two."),
         ("Ask four for us.", "Ask for for us."),
+        ("On the sixth book sixty.", "On the sixty book sixty."),
+        ("In june, not in july.", "In july, not in july."),
+        ("Book an item, or any.", "Book any item, or any."),
         # Negations, duties, orders.
         ("Do nto ask, do not.", "Do not ask, do not."),
         ("Do now ask, do not.", "Do not ask, do not."),

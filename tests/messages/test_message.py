@@ -340,5 +340,15 @@ def test_the_word_that_stands_for_a_reason_is_none() -> None:
     message = parse_message("test: x\n\nCase-Weakened: eur-taxi: REASON\n")
     assert weakenings(message) == {}
     assert trailer_problems(message) == (
-        'Case-Weakened: "eur-taxi: REASON" is not ID: and a reason',
+        "REASON stands for a reason of yours, in `Case-Weakened: eur-taxi: REASON`",
     )
+
+
+@pytest.mark.parametrize("reason", ["REASON REASON", "REASON, REASON.", "REASON REASON REASON"])
+def test_the_word_said_twice_is_no_reason_either(reason: str) -> None:
+    message = parse_message(f"fix: x\n\nGuard-Exempt: {reason}\nCase-Weakened: a: {reason}\n")
+    assert exemption(message) is None
+    assert weakenings(message) == {}
+    assert len(trailer_problems(message)) == 2
+    said = parse_message(f"fix: x\n\nGuard-Exempt: the {reason} is another\n")
+    assert exemption(said) is not None

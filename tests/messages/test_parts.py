@@ -202,6 +202,17 @@ def test_any_text_has_a_reading(text: str) -> None:
     assert all(key == key.lower() for key, _ in message.trailers)
 
 
-@pytest.mark.parametrize("unit", ['Revert "', "fixup! ", "fix #", "(", "a:", "fix https://"])
+def test_a_value_goes_on_in_indented_lines() -> None:
+    message = parse_message("x\n\nOutput:\n  one\n \t\n  two\nKey: a\n b\n")
+    assert message.trailers == (("output", "one"), ("key", "a b"))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *('Revert "', "fixup! ", "fix #", "(", "a:", "fix https://", "fix:https://"),
+        *("Output:\n" + " a line\n" * 100_000, "fix http://x/issues/", "fix a/b"),
+    ],
+)
 def test_a_megabyte_of_nonsense_takes_no_time(unit: str) -> None:
     parse_message(unit * (1_000_000 // len(unit)))
