@@ -20,6 +20,7 @@ from guard.project import Project
 from guard.proofs.record import TO_REPLACE
 from guard.schema import Invalid, nearest
 from guard.session import Session
+from guard.wording import commands
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def new_case(*, id: str, agent: str, utterance: str | None = None, disabled: frozenset[str]) -> int:
     """Write one case in Markdown; never over a file that is there."""
+    _refuse_placeholders(id, agent, utterance)
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project()
         owner = _agent_named(project, agent)
@@ -68,6 +70,17 @@ def new_case(*, id: str, agent: str, utterance: str | None = None, disabled: fro
         out(f"! {printable(rule)} ignores it: git add --force {shell_path(path)}")
     out(f"next: guard prove {id}")
     return ExitCode.OK
+
+
+def _refuse_placeholders(name: str, agent: str, utterance: str | None) -> None:
+    """Refuse what a refusal prints for its reader to replace."""
+    hint = f'guard new-case eur-taxi --agent {shell_path(agent)} --utterance "{commands.SAID}"'
+    if name == commands.NAME:
+        said = f"{name} stands for a name of yours, unique in the repository"
+        raise UsageError(said, f"{hint}    (name it, and say what was said)")
+    if utterance == commands.SAID:
+        said = f'"{utterance}" stands for what was said to the agent when it went wrong'
+        raise UsageError(said, hint.replace("eur-taxi", shell_path(name)))
 
 
 def _agent_named(project: Project, name: str) -> Agent:

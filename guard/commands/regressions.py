@@ -14,6 +14,7 @@ from guard.proofs.record import put_document, read_document, read_file, write_be
 from guard.regressions import FILE, Record, is_list_form
 from guard.running.selection import select_one_case
 from guard.session import Session
+from guard.wording import commands
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from guard.proofs.broken_state import BrokenStates
     from guard.retained.adding import Added, Asked
 
-HELP = "list, audit, verify, add, retire or reopen the retained regressions"
+HELP = "list, audit, verify, add, move, retire or reopen the retained regressions"
 #: Action → the options of its own.
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "show": (),
@@ -32,6 +33,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         *("agent", "before", "patch", "incident", "fails_on"),
         *("expect_exit", "expect_output", "argv", "capsule"),
     ),
+    "move": (),
     "retire": ("reason", "by"),
     "reopen": ("reason", "by"),
 }
@@ -40,7 +42,7 @@ OWN_OPTIONS: Final = tuple(dict.fromkeys(name for names in ACTIONS.values() for 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard regressions``."""
-    parser.add_argument("action", metavar="ACTION", help=", ".join(ACTIONS))
+    parser.add_argument("action", metavar="ACTION", nargs="?", help=", ".join(ACTIONS))
     add = parser.add_argument_group("add CASE: a record of it, to be proven by `guard prove CASE`")
     add.add_argument("--agent", metavar="NAME", help="whose case it is, to be sure")
     add.add_argument("--before", metavar="REV", help="broken as it was there; kept as a patch")
@@ -71,12 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def regressions(
     *,
-    action: str,
+    action: str | None = None,
     ids: Sequence[str] = (),
     disabled: frozenset[str] = frozenset(),
     **values: Any,
 ) -> int:
     """Do what the action says; all but ``verify`` run nothing."""
+    if action is None:
+        said = f"guard regressions takes an action: {', '.join(ACTIONS)}"
+        raise UsageError(said, "guard regressions show    (or: guard regressions --help)")
     if action not in ACTIONS:
         from guard.schema import nearest
 
@@ -206,7 +211,23 @@ def _only(names: Sequence[str], action: str, what: str) -> str:
     return names[0]
 
 
-# retire, reopen ----------------------------------------------------------------------------
+# move, retire, reopen ----------------------------------------------------------------------
+
+
+def _move(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
+    """Let a record name the file that its case is in now."""
+    from guard.retained.retiring import moved
+
+    if len(names) != 2:
+        said = "guard regressions move takes an ID and the file that its case is in now"
+        raise UsageError(said, "guard regressions show")
+    with Session.open(disabled=disabled) as session:
+        project = session.guarded_project()
+        root = session.repo.root
+        put_document(root, moved(read_document(root), names[0], names[1], project.cases))
+    out(f"{printable(names[0])} names {printable(names[1])} now; its proof stays")
+    out(f"next: git add {path_from_here(root, FILE)}")
+    return ExitCode.OK
 
 
 def _retire(names: list[str], disabled: frozenset[str], values: Mapping[str, Any]) -> int:
@@ -236,7 +257,7 @@ def _changed(
     """Change one record on disk; return its id."""
     name = _only(names, action, "ID")
     reason = (values["reason"] or "").strip()
-    if not reason:
+    if not reason or reason in commands.REASONS:
         hint = f'guard regressions {action} {shell_path(name)} --reason "WHY"'
         raise UsageError(f"say why: guard regressions {action} takes a reason", hint)
     with Session.open(disabled=disabled) as session:
@@ -278,6 +299,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[list[str], frozenset[str], Mapping[str,
     "show": _show,
     "audit": _audit,
     "add": _add,
+    "move": _move,
     "retire": _retire,
     "reopen": _reopen,
 }

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from guard.affected import Selected
-from guard.git import bytes_of
+from guard.git import Repo, bytes_of
+from guard.judging.left_out import ignored_by
 from guard.model import Violation
 from guard.output import UNKNOWN, printable, say, shell_path
 from guard.project import Project
-from guard.regressions import Record
-from guard.rules.grader_proof import GraderProof, any_checker, prove_again, prove_graders
+from guard.proofs.graders import Told
+from guard.regressions import FILE, Record
+from guard.rules.grader_proof import (
+    GraderProof,
+    any_checker,
+    prove_again,
+    prove_graders,
+    unknown_of,
+)
 
 #: Why a case is selected where its checks, or what they are asked of, may be others.
 CHANGED: Final = frozenset(("case", "agent", "depends", "plugin", "config", "record"))
@@ -49,7 +58,7 @@ def tell_checks(proof: GraderProof, *, unkept: bool = True) -> None:
         say(printable(line))
 
 
-def push_refusal(proof: GraderProof, place: str) -> str:
+def push_refusal(proof: GraderProof, place: str, repo: Repo) -> str:
     """Return the text for a tip whose checks can't tell, or of which it isn't known.
 
     Nothing where there is no such check. ``place`` names the tip.
@@ -58,17 +67,34 @@ def push_refusal(proof: GraderProof, place: str) -> str:
         return _broken(proof.violations, place)
     if not proof.unknown:
         return ""
-    first, *others = proof.unknown
-    told = proof.unclear[0]
+    told, *others = proof.unclear
     more = [f"  also     {len(others)} more: guard check"] if others else []
+    first, *commands = _mending(told, repo)
     lines = [
-        f"guard: not pushed: {first.partition(' (')[0]} isn't known for {place}",
+        f"guard: not pushed: it isn't known {unknown_of(told)}",
+        f"  in       {place}",
         *more,
-        f"  do       {prove_again(told)}",
-        f"           git add {' '.join(map(shell_path, told.record.observation_paths.values()))}",
+        f"  do       {first}",
+        *(f"           {command}" for command in commands),
         "  more     guard explain grader-proof",
     ]
     return "\n".join(map(printable, lines))
+
+
+def _is_left_out(told: Told) -> bool:
+    """Tell whether a file is missing; one that is there and can't be read is to be made anew."""
+    return any(told.said == f"{path} is missing" for path in told.record.observation_paths.values())
+
+
+def _mending(told: Told, repo: Repo) -> Iterator[str]:
+    """Yield the commands that bring what is missing: from disk, where it was only left out."""
+    paths = list(told.record.observation_paths.values())
+    lying = [path for path in paths if os.path.isfile(os.path.join(repo.root, path))]
+    if len(lying) < len(paths) or not _is_left_out(told):
+        yield prove_again(told)
+    ignored = ignored_by(repo, [bytes_of(path) for path in paths])
+    yield f"git add {'-f ' if ignored else ''}{' '.join(map(shell_path, [FILE, *paths]))}"
+    yield f'git commit -m "test: keep what the proof of {told.record.id} saw" && git push'
 
 
 def _broken(violations: Sequence[Violation], place: str) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from guard.git import Repo, text_of
-from guard.judging.refusal import case_folders, for_each, new_case_command, with_kept
+from guard.git import Repo, bytes_of, text_of
+from guard.judging.left_out import ignored_by
+from guard.judging.refusal import case_folders, for_each, new_case_command, trailer_of, with_kept
 from guard.model import Violation
 from guard.output import printable, shell_path
 from guard.project import Project
@@ -67,8 +68,11 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
         yield f"guard prove ID --before {commit}^{for_each(violation)}"
         yield f"git add {_to_add(violation, tip)}"
         yield _into(commit, repo, at)
+    elif trailer := trailer_of(violation):
+        yield _reworded(commit, repo, at, trailer.replace('"', '\\"'))
     elif violation.rule == "case-weakened" and violation.hint:
-        yield _reworded(commit, repo, at, violation.hint[0].replace('"', '\\"'))
+        yield from (*violation.hint, f"git add {shell_path(REGRESSIONS)}")
+        yield _into(commit, repo, at)
     elif violation.rule == "case-weakened":
         paths = violation.paths[:SHOWN]
         before = _parent_with(paths, commit, repo)
@@ -77,8 +81,14 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
     else:
         yield from violation.hint[:1]
         if violation.paths:
-            yield f"git add {' '.join(map(shell_path, violation.paths[:SHOWN]))}"
+            yield f"git add {_forced(violation.paths[:SHOWN], repo)}"
         yield _into(commit, repo, at)
+
+
+def _forced(paths: Sequence[str], repo: Repo) -> str:
+    """Return paths as they are added; what is ignored here and there all the same, by force."""
+    ignored = ignored_by(repo, [bytes_of(path) for path in paths]) if repo.root else {}
+    return f"{'-f ' if ignored else ''}{' '.join(map(shell_path, paths))}"
 
 
 def _parent_with(paths: Sequence[str], commit: str, repo: Repo) -> str:

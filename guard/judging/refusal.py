@@ -12,14 +12,16 @@ from typing import NamedTuple
 
 from guard.change import Change
 from guard.git import Repo, bytes_of
-from guard.globs import compile_globs, literal_prefix
+from guard.globs import compile_globs, literal, literal_prefix
 from guard.judging.amend import is_amend, takes_all
 from guard.judging.left_out import LeftOut, is_partial, left_out
 from guard.messages.commandline import place_options, read_command_line
+from guard.messages.message import WEAKENED
 from guard.model import Agent, Violation
 from guard.output import printable, shell_path
 from guard.project import Project
 from guard.regressions import FILE as REGRESSIONS
+from guard.wording import commands
 
 LINES = 8
 #: Paths that one line lists before it only counts.
@@ -29,6 +31,7 @@ MOST_FOLDERS = 20
 #: Digits of a commit's id that people are shown.
 SHORT = 10
 _KEPT = "      # your message is kept"
+_YOURS = "      # REASON: yours"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
 _RECORD = "record-invalid"
 
@@ -69,7 +72,7 @@ def refusal(violations: Sequence[Violation], refused: Refused) -> str:
         (1, _labelled("likely", [f"{it.path} {it.why}" for it in left[:1]])),
         (2, _labelled("because", first.detail[:1])),
         (1, _labelled("changed", [_listed(first.paths)] if first.paths else ())),
-        (0, _labelled("do", [*_commands(first, left, refused), _repeat(first, left, refused)])),
+        (0, _labelled("do", [*_commands(first, left, refused), *_repeated(first, left, refused)])),
         (3, _labelled("also", _others(violations[1:]))),
         (4, _labelled("more", [f"guard explain {first.rule}"])),
     ]
@@ -104,34 +107,66 @@ def _left_out(violation: Violation, refused: Refused) -> list[LeftOut]:
         return []
     cases = tuple(glob for agent in agents for glob in agent.cases)
     wanted = (REGRESSIONS,) if violation.rule == "fix-needs-record" else cases
+    if violation.rule == _RECORD:
+        wanted = (*cases, *map(literal, _files_of_records(violation, refused.new)))
     found = left_out(refused.repo, refused.change, wanted)
-    # Of a record only its own case can be the cause.
+    # Of a record only its own case and files can be the cause.
     return [it for it in found if violation.rule != _RECORD or it.path in violation.message]
+
+
+def _files_of_records(violation: Violation, project: Project) -> Iterator[str]:
+    """Yield what records keep beside them, and the message names."""
+    for record in project.records.values():
+        kept = (record.before.get("path"), record.before.get("capsule"))
+        yield from (path for path in kept if path and path in violation.message)
+
+
+def trailer_of(violation: Violation) -> str:
+    """Return the trailer that names what is lost; empty where something else mends it."""
+    first = "".join(violation.hint[:1])
+    return first if first.startswith(f"{WEAKENED}: ") else ""
 
 
 def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
     """Yield the commands that mend it, up to the one that repeats the commit."""
-    if violation.rule == "case-weakened" and violation.hint and refused.message_file:
+    trailer = trailer_of(violation).replace('"', '\\"')
+    if trailer and refused.message_file:
         kept = shell_path(refused.message_file)
-        trailer = violation.hint[0].replace('"', '\\"')
-        yield f'git interpret-trailers --in-place --trailer "{trailer}" {kept}'
+        yield f'git interpret-trailers --in-place --trailer "{trailer}" {kept}{_YOURS}'
     elif violation.rule in _FIX_RULES:
         yield from _fix_commands(violation, left, refused)
     elif violation.rule == _RECORD and left:
         yield _add_command([it.path for it in left[:SHOWN]], left, refused)
+    elif violation.rule == "case-weakened" and violation.hint and not trailer:
+        yield from (*violation.hint, _add_command([REGRESSIONS], left, refused))
     else:
         yield from violation.hint or _bring_back(violation, refused)
 
 
 def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
     """Yield the command that brings back what the commit deletes."""
-    new, repo = refused.new.tree, refused.repo
-    gone = [path for path in violation.paths[:SHOWN] if new.get(bytes_of(path)) is None]
+    repo, gone = refused.repo, _gone(violation, refused)
     merged = [parent[:SHORT] for parent in refused.change.parents[1:]]
     for rev in ("HEAD", "HEAD^", "MERGE_HEAD", *merged) if gone else ():
         if all(repo.resolve(f"{rev}:{path}") for path in gone):
             yield f"{refused.git} checkout {rev} -- {' '.join(map(refused.path, gone))}"
             return
+
+
+def _gone(violation: Violation, refused: Refused) -> list[str]:
+    """Return what to bring back: what is deleted, and the file of a record that is."""
+    new = refused.new.tree
+    paths = violation.paths[:SHOWN]
+    deleted = violation.rule == "case-weakened" and not violation.hint
+    gone = [path for path in paths if new.get(bytes_of(path)) is None]
+    return [*gone, *(path for path in paths if deleted and path == REGRESSIONS)]
+
+
+def _repeated(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
+    """Yield the last command; nothing where all is brought back, and nothing left to commit."""
+    gone = [] if violation.hint or is_amend(refused.argv) else _gone(violation, refused)
+    if not gone or any(entry.name not in gone for entry in refused.change.entries):
+        yield _repeat(violation, left, refused)
 
 
 def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
@@ -159,8 +194,7 @@ def with_kept(path: str, pasted: str) -> str:
 
 def new_case_command(violation: Violation) -> str:
     """Return the command that makes the case; of several agents the first one's."""
-    agent = shell_path((*violation.agents, violation.agent)[0])
-    return f"guard new-case ID --agent {agent}{for_each(violation)}"
+    return f"{commands.new_case((*violation.agents, violation.agent)[0])}{for_each(violation)}"
 
 
 def for_each(violation: Violation) -> str:

@@ -11,9 +11,9 @@ from typing import Final
 
 from guard.globs import compile_globs
 from guard.model import Agent, Violation
-from guard.output import shell_path
 from guard.project import Project
 from guard.rules.commit import JudgedCommit, read_cases
+from guard.wording.commands import new_case
 
 RULE: Final = "agent-without-case"
 _CONFIG: Final = b"guard.yaml"
@@ -33,11 +33,12 @@ def named(commit: JudgedCommit) -> list[str]:
     """Return a note for each agent without a case that came with a new guard.yaml or folder."""
     added = [name for name in commit.new.agents if name not in commit.base.agents]
     asked = _in_question(commit) if added else []
-    return [
-        f"agent {name} has no case yet: guard new-case ID --agent {shell_path(name)}"
-        for name in added
-        if name not in asked and not has_case(commit.new, name)
-    ]
+    return [note_of(name) for name in added if name not in asked and not has_case(commit.new, name)]
+
+
+def note_of(name: str) -> str:
+    """Return what is said of an agent that has no case yet."""
+    return f"agent {name} has no case yet: {new_case(name)}"
 
 
 def without_case(project: Project) -> list[Violation]:
@@ -56,7 +57,7 @@ def _violation(agent: Agent, what: str) -> Violation:
         message=f"{what} agent {agent.name}",
         agent=agent.name,
         paths=agent.paths,
-        hint=(f"guard new-case ID --agent {shell_path(agent.name)}",),
+        hint=(new_case(agent.name),),
     )
 
 

@@ -13,6 +13,7 @@ from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.errors import ConfigError
 from guard.git import bytes_of, text_of
+from guard.messages.message import trailer_problems
 from guard.model import Case, Violation
 from guard.project import Project
 from guard.proofs.known import is_known
@@ -20,6 +21,7 @@ from guard.regressions import Record
 from guard.rules.commit import JudgedCommit, read_cases
 from guard.rules.comparison import compare_cases
 from guard.rules.taken_paths import taken_paths
+from guard.wording.commands import move, retire
 
 RULE: Final = "case-weakened"
 _CONFIG: Final = bytes_of(config_file.FILE)
@@ -37,6 +39,8 @@ class Loss(NamedTuple):
     agent: str = ""
     deleted: bool = False
     """Whether its retirement is asked for, and no trailer does."""
+    mend: tuple[str, ...] = ()
+    """Commands that keep it as strong as it was, where a trailer would hide a slip."""
 
 
 REMOVED: Final = Loss(config_file.FILE, f"{config_file.FILE} is removed", config_file.FILE)
@@ -44,7 +48,11 @@ REMOVED: Final = Loss(config_file.FILE, f"{config_file.FILE} is removed", config
 
 def check(commit: JudgedCommit) -> Iterator[Violation]:
     """Yield a violation for each retained case, and for guard.yaml, that the commit weakens."""
-    yield from violations(losses(commit.base, commit.new, commit.change.paths), commit.weakenings)
+    lost = losses(commit.base, commit.new, commit.change.paths)
+    # A trailer that was meant to excuse it and can't is what its author wants to know.
+    problems = trailer_problems(commit.message) if lost else ()
+    for violation in violations(lost, commit.weakenings):
+        yield violation._replace(detail=(*problems, *violation.detail))
 
 
 def violations(lost: Collection[Loss], excused: Mapping[str, str]) -> Iterator[Violation]:
@@ -58,26 +66,26 @@ def violations(lost: Collection[Loss], excused: Mapping[str, str]) -> Iterator[V
 
 
 def _deletion(subject: str, group: list[Loss]) -> Violation:
-    retire = '"status": "retired", "retirement": {"reason": "WHY", "date": "YYYY-MM-DD"}'
     return Violation(
         rule=RULE,
         message=f"{group[0].what}, and its record in regressions.json is not retired",
         agent=group[0].agent,
         paths=tuple(dict.fromkeys(loss.path for loss in group)),
-        detail=(f"to give it up, keep its record with {retire}",),
+        detail=(f"its retirement alone gives it up: {retire(subject)}",),
     )
 
 
 def _weakening(subject: str, group: list[Loss]) -> Violation:
     guarded = subject in (config_file.FILE, regressions_file.FILE)
     what = f"{subject} guards less" if guarded else f"the retained case {subject} gets weaker"
+    slip = next((loss.mend for loss in group if loss.mend), ())
     return Violation(
         rule=RULE,
         message=f"{what}: {group[0].what}",
         agent=group[0].agent,
         paths=tuple(dict.fromkeys(loss.path for loss in group)),
         detail=tuple(f"and {loss.what}" for loss in group[1:]),
-        hint=(f"Case-Weakened: {subject}: REASON",),
+        hint=slip or (f"Case-Weakened: {subject}: REASON",),
     )
 
 
@@ -229,9 +237,11 @@ class _Retained:
             return
         if named is None or named.id != old.id:
             said = f"record {record.id} names {named.id} instead" if named else ""
+            mend: tuple[str, ...] = ()
             if new is not None and not said:
                 said = f"it is in {new.path} now, and record {record.id} still names {now.case}"
-            yield Loss(old.id, said, regressions_file.FILE, old.agent)
+                mend = (move(record.id, new.path),)
+            yield Loss(old.id, said, regressions_file.FILE, old.agent, mend=mend)
         if new is not None:
             yield from self._compared(old, new)
 

@@ -48,7 +48,7 @@ def wrong_records(project: Project, records: Iterable[Record]) -> Iterator[Viola
                 rule=RULE,
                 message=f"record {record.id} guards nothing: {said}",
                 agent=record.agent,
-                paths=(FILE,),
+                paths=(FILE, *(path for path in _absent(project, record) if path in said)),
             )
 
 
@@ -94,6 +94,11 @@ def _lacking_file(project: Project, record: Record) -> str | None:
 
         return problem_of_capsule(capsule, _file(project, capsule)) or None
     return None
+
+
+def _absent(project: Project, record: Record) -> list[str]:
+    kept = (record.before.get("path"), record.before.get("capsule"))
+    return [path for path in kept if path and _file(project, path) is None]
 
 
 def _file(project: Project, path: str) -> bytes | None:

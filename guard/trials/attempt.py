@@ -155,6 +155,11 @@ class Attempt:
 
     def _value(self, name: str) -> str:
         if name == "utterance":
+            if not (self._case.utterance or self._case.input or self._case.turns):
+                raise TargetError(
+                    f"the case {self._case.id} says nothing to the agent: "
+                    f"add `utterance:` to {self._case.path}"
+                )
             return self._case.utterance
         if name == "workspace":
             return self._workspace

@@ -88,7 +88,7 @@ def judge_tree(
     cases = count(len(project.cases), "case")
     warn(f"{name_of(tip)}: {new}, {cases}, {count(len(project.records), 'regression')}")
     checks = prove_graders(project, any_checker)
-    if refused_for := push_refusal(checks, name_of(tip)):
+    if refused_for := push_refusal(checks, name_of(tip), push.repo):
         say(refused_for)
         return ExitCode.REGRESSION if checks.violations else ExitCode.NOT_ESTABLISHED
     tell_checks(checks)

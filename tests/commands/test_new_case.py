@@ -147,3 +147,15 @@ def test_names_that_a_file_cannot_have() -> None:
 def test_any_utterance_is_read_as_itself(text: str) -> None:
     (fields,) = parse("x.md", case_text("x", "a, b", text))
     assert (fields["utterance"], fields["agent"]) == (text, "a, b")
+
+
+@pytest.mark.parametrize(
+    "words", [("ID",), ("taxi", "--utterance", "WHAT WAS SAID")], ids=["name", "utterance"]
+)
+def test_what_a_refusal_prints_to_be_replaced_is_refused(
+    words: tuple[str, ...], repo: ScratchRepo
+) -> None:
+    repo.commit("start", {"guard.yaml": CONFIG})
+    outcome = call_guard(repo.root, "new-case", *words, "--agent", "other")
+    assert outcome.code == 2
+    assert "stands for" in outcome.err

@@ -207,3 +207,25 @@ def test_retired_twice(retained: ScratchRepo) -> None:
     again = call(retained, "regressions", "retire", "taxi", "--reason", "no taxis")
     assert (again.code, "retired already" in again.err) == (2, True)
     assert "guard regressions reopen taxi" in call(retained, "regressions", "add", "taxi").err
+
+
+# move --------------------------------------------------------------------------------------
+
+
+def test_a_record_names_the_file_that_its_case_is_in_now(fixed: ScratchRepo) -> None:
+    call(fixed, "regressions", "add", "taxi", "--before", "HEAD~1")
+    moved = CASE_PATH.replace("taxi", "cab")
+    (fixed.root / CASE_PATH).rename(fixed.root / moved)
+    refused = call(fixed, "regressions", "move", "taxi", CASE_PATH)
+    assert (refused.code, record_of(fixed)["case"]) == (2, CASE_PATH)
+    outcome = call(fixed, "regressions", "move", "taxi", moved)
+    assert outcome.code == 0, outcome
+    assert record_of(fixed)["case"] == moved
+    assert call(fixed, "check").code == 0
+
+
+@pytest.mark.parametrize("reason", ["WHY", "REASON"])
+def test_the_word_that_stands_for_a_reason_retires_nothing(fixed: ScratchRepo, reason: str) -> None:
+    call(fixed, "regressions", "add", "taxi", "--before", "HEAD~1")
+    assert call(fixed, "regressions", "retire", "taxi", "--reason", reason).code == 2
+    assert record_of(fixed)["status"] == "active"

@@ -166,7 +166,8 @@ def test_a_fix_of_many_agents_is_refused_once(hooked: HookedRepo) -> None:
         "of any of them that fails without it (fix-needs-case)"
     )
     assert said.count("fix-needs-case") == 2  # the rule, and where to read more
-    assert "guard new-case ID --agent s0      # one for each of the 5 agents" in said
+    made = 'guard new-case ID --agent s0 --utterance "WHAT WAS SAID"'
+    assert f"{made}      # one for each of the 5 agents" in said
     assert "guard prove ID      # one for each of the 5 agents" in said
     folders = " ".join(f"evals/s{number}" for number in range(5))
     assert f"git add {folders} regressions*" in said

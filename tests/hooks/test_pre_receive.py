@@ -56,7 +56,7 @@ def test_fix_without_case_is_refused_and_told_in_eight_lines(clone: Clone) -> No
         f"guard: not pushed: {REFUSED}",
         f"  commit   {commit[:10]} {FIX_MESSAGE}",
         f"  changed  {TALK}",
-        "  do       guard new-case ID --agent talk",
+        '  do       guard new-case ID --agent talk --utterance "WHAT WAS SAID"',
         f"           guard prove ID --before {commit[:10]}^",
         "           git add evals/talk regressions*",
         "           git commit --amend --no-edit",

@@ -44,7 +44,7 @@ def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
         "guard: not pushed: it is wrong (fix-needs-case)",
         f"  commit   {short} the subject",
         "  changed  a",
-        "  do       guard new-case ID --agent talk",
+        '  do       guard new-case ID --agent talk --utterance "WHAT WAS SAID"',
         f"           guard prove ID --before {short}^",
         "           git add evals/talk regressions*",
         f"           git commit --fixup={short} && {rebase}",
@@ -57,7 +57,8 @@ def test_missing_cases_of_several_agents_are_one_set_of_commands(
     at = commits[0][:10]
     both = broken("fix-needs-case", at, agent="talk, walk", agents=("talk", "walk"))
     assert text(repo, both)[3:] == [
-        "  do       guard new-case ID --agent talk      # one for each of the 2 agents",
+        '  do       guard new-case ID --agent talk --utterance "WHAT WAS SAID"'
+        "      # one for each of the 2 agents",
         f"           guard prove ID --before {at}^      # one for each of the 2 agents",
         "           git add evals/talk evals/walk regressions*",
         "           git commit --amend --no-edit",

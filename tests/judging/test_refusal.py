@@ -31,7 +31,7 @@ def test_the_whole_text(refused: Refused) -> None:
     assert refusal([MISSING], refused) == (
         "guard: refused: this fix brings no case (fix-needs-case)\n"
         f"  changed  {SKILL}\n"
-        "  do       guard new-case ID --agent expense\n"
+        '  do       guard new-case ID --agent expense --utterance "WHAT WAS SAID"\n'
         "           guard prove ID\n"
         "           git add evals/cases regressions*\n"
         "           git commit -F .git/guard/message      # your message is kept\n"

@@ -21,7 +21,7 @@ def test_an_agent_added_to_a_guard_yaml_that_was_there(bench: Bench) -> None:
     (violation,) = bench.judge(files, "feat: travel").blocking
     assert violation.rule == "agent-without-case"
     assert violation.agent == "travel"
-    assert violation.hint == ("guard new-case ID --agent travel",)
+    assert violation.hint == ('guard new-case ID --agent travel --utterance "WHAT WAS SAID"',)
 
 
 def test_an_agent_added_with_its_case(bench: Bench) -> None:
@@ -42,7 +42,10 @@ def test_a_new_guard_yaml_names_its_agents_without_a_case(opened_bench: Bench) -
     opened_bench.repo.commit("feat: skill", {SKILL: BASE[SKILL]})
     judgement = opened_bench.judge({"guard.yaml": GUARD_YAML}, "chore: guard")
     assert judgement.violations == ()
-    assert judgement.notes == ("agent expense has no case yet: guard new-case ID --agent expense",)
+    assert judgement.notes == (
+        "agent expense has no case yet: "
+        'guard new-case ID --agent expense --utterance "WHAT WAS SAID"',
+    )
 
 
 def test_a_new_folder_of_a_pattern_is_named(opened_bench: Bench) -> None:
