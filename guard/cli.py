@@ -12,33 +12,53 @@ from guard.errors import ExitCode, GuardError, quit_by_others
 if TYPE_CHECKING:
     import argparse
 
-#: Command → what it does, in the order in which help lists them. The module is imported when
-#: the command is called, so that each start pays for its own imports alone.
-COMMANDS: Mapping[str, str] = {
-    "prove": "show that a case fails without the fix and passes with it",
-    "run": "run cases, several times each, on fresh copies",
-    "show": "show a trial: what it was asked, did, changed, said",
-    "affected": "list the cases that a change affects; run nothing",
-    "status": "show what holds and what is owed",
-    "new-case": "write a new case to fill in",
-    "explain": "explain a word, a rule or a key",
-    "doctor": "check what guard needs on this machine",
-    "demo": "play the whole story in a scratch repository",
-    "init": "set up this repository",
-    "install": "install the git hooks",
-    "uninstall": "remove the git hooks, restore those that were there",
-    "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push, pre-receive",
-    "check": "check everything that needs no run",
-    "ci": "judge what a pull request or a push brings",
-    "verify": "show that every retained regression still fails before its fix",
-    "regressions": "list, audit, verify, add, retire or reopen the retained regressions",
-    "bisect": "find the commit that broke a case, by bisection",
-    "merge-driver": "merge regressions.json record by record; git calls it",
-    "gates": "show how sure each gate is, and how many trials it takes",
-    "agents": "list the agents",
-    "plugins": "list the plugins",
-    "schema": "print the JSON Schema of a file",
+#: Commands by whom they are for, and what each does, in the order in which help lists them. The
+#: module is imported when the command is called, so that each start pays for its own imports alone.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "every day": {
+        "prove": "show that a case fails without the fix and passes with it",
+        "run": "run cases, several times each, on fresh copies",
+        "show": "show a trial: what it was asked, did, changed, said",
+        "affected": "list the cases that a change affects; run nothing",
+        "status": "show what holds and what is owed",
+        "new-case": "write a new case to fill in",
+        "check": "check everything that needs no run",
+        "explain": "explain a word, a rule or a key",
+    },
+    "to begin": {
+        "demo": "play the whole story in a scratch repository",
+        "init": "set up this repository",
+        "install": "install the git hooks",
+        "uninstall": "remove the git hooks, restore those that were there",
+        "doctor": "check what guard needs on this machine",
+    },
+    "for the team": {
+        "ci": "judge what a pull request or a push brings",
+        "verify": "show that every retained regression still fails before its fix",
+        "regressions": "list, audit, verify, add, move, retire or reopen the retained regressions",
+        "bisect": "find the commit that broke a case, by bisection",
+    },
+    "for authors of cases and plugins": {
+        "gates": "show how sure each gate is, and how many trials it takes",
+        "agents": "list the agents",
+        "plugins": "list the plugins",
+        "schema": "print the JSON Schema of a file",
+    },
+    "called by git": {
+        "hook": "run a git hook: commit-msg, pre-commit, pre-merge-commit, pre-push, pre-receive",
+        "merge-driver": "merge regressions.json record by record",
+    },
 }
+COMMANDS: Mapping[str, str] = {
+    name: text for group in GROUPS.values() for name, text in group.items()
+}
+EPILOG = """
+exit codes: 0 all that was asked holds; 1 a case fails, a rule is broken, a proof doesn't hold;
+2 the command line or a file is wrong; 3 it could not be established; 4 a bug in guard
+
+`guard COMMAND --help` tells a command's options, `guard explain WORD` what a word means, such as
+case, PROVEN or Guard-Exempt; `guard explain` lists the words. `guard demo` plays it all in 30 s.
+More: https://github.com/regression-guard/regression-guard/tree/main/docs"""
 #: What a later version brings: refused by name.
 TO_COME = (
     "capture",
@@ -67,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments[:1] == ["hook"]:
+    if arguments[:1] == ["hook"] and arguments[1:2] not in (["--help"], ["-h"]):
         # Before argparse is imported: this is the way of every commit.
         from guard_hooks.run import hook
 
@@ -108,19 +128,35 @@ def _parse(arguments: list[str]) -> tuple[str, dict[str, Any]]:
     parser = argparse.ArgumentParser(
         prog="guard",
         description="Regression Guard: a bug in an agent earns its test.",
-        epilog="guard demo plays the whole story in 30 seconds. guard explain WORD explains one.",
+        epilog=_listed() + EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"guard {__version__}")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, help="one of those below"
+    )
     asked = next((word for word in arguments if word in COMMANDS), None)
     for name, text in COMMANDS.items():
-        one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        one = commands.add_parser(
+            name,
+            description=text,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         if name == asked:
             _add_arguments(name, one)
     values = vars(parser.parse_args(_with_values(asked, arguments)))
     _choose_color(values.pop("color"))
     return values.pop("command"), values
+
+
+def _listed() -> str:
+    """Return the commands, group by group: argparse knows one list of them only."""
+    lines: list[str] = []
+    for title, group in GROUPS.items():
+        lines += [f"{title}:", *(f"    {name:14} {text}" for name, text in group.items()), ""]
+    return "\n".join(lines)
 
 
 def _with_values(command: str | None, arguments: list[str]) -> list[str]:
@@ -137,6 +173,12 @@ def _with_values(command: str | None, arguments: list[str]) -> list[str]:
 def _add_arguments(name: str, parser: argparse.ArgumentParser) -> None:
     if name != "hook":
         _module(name).add_arguments(parser)
+        return
+    from guard_hooks.run import STAGES
+
+    parser.add_argument("stage", metavar="STAGE", help=", ".join(STAGES))
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="what git gives the hook")
+    parser.epilog = 'A hook of your own calls it so: guard hook pre-push "$@"'
 
 
 def _choose_color(choice: str) -> None:

@@ -173,6 +173,9 @@ def test_help_lists_every_command_and_hides_what_is_not_there(
     assert ended.value.code == 0
     listed = capsys.readouterr().out
     assert [name for name in COMMANDS if f"    {name} " not in listed] == []
+    # What git calls comes last, behind what people do.
+    assert listed.index("every day:") < listed.index("for the team:") < listed.index("    hook ")
+    assert "exit codes: 0" in listed
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     said = capsys.readouterr().out
@@ -180,6 +183,31 @@ def test_help_lists_every_command_and_hides_what_is_not_there(
         assert option in said
     for option in ("--executor", "--shard", "--if-changed"):
         assert option not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("hook", ("pre-push", 'guard hook pre-push "$@"')),
+        ("install", (".guard-kept", "core.hooksPath", "called first")),
+        ("ci", ("exit codes: 0", "GUARD_PR_TITLE", "guard ci --base", "--max-seconds")),
+        ("regressions", ("[ACTION] [ID ...]",)),
+    ],
+)
+def test_help_tells_what_there_is_to_know(
+    command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert [text for text in told if text not in said] == []
+
+
+def test_an_action_that_is_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["regressions"]) == 2
+    assert "takes an action: show, audit, verify" in capsys.readouterr().err
+    assert main(["hook", "no-such-stage"]) == 2
 
 
 @pytest.mark.parametrize("argv", [["--version"], ["-V"]])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from guard.ci.guarded import is_guarded
 from guard.ci.judged import TITLE, judge_commits, judge_title, without_repetition
 from guard.ci.services import Told, told_by
 from guard.ci.span import BASE_HINT, Span, find_span
@@ -46,10 +47,21 @@ if TYPE_CHECKING:
 
 HELP = "judge what a pull request or a push brings"
 NOTHING = "no guard.yaml, nothing is guarded"
+EPILOG = """\
+It is strict: what isn't known is never a pass. Unless --max-seconds or --max-cost say so, neither
+time nor money is limited. With `fix: {unit: range}` in guard.yaml the title of the pull request is
+judged too; where the service doesn't tell it, put it into GUARD_PR_TITLE, and its text into
+GUARD_PR_BODY.
+
+    guard ci --base origin/main --max-seconds 900 --junit guard.xml
+
+exit codes: 0 all of it holds, or nothing is affected; 1 a rule is broken, a case fails, a proof
+doesn't hold; 2 no base to judge from, or a file is wrong; 3 not established; 4 a bug in guard"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard ci``."""
+    parser.epilog = EPILOG
     parser.add_argument(
         "--base", default="", metavar="REF", help="what was there before; else the service tells"
     )
@@ -94,6 +106,8 @@ def ci(
 ) -> int:
     """Judge the commits since the base, and run what they concern; return the exit code."""
     options = RunOptions.of(values)._replace(strict=True)
+    if plan and options.files():
+        raise UsageError("--plan judges nothing, so there is nothing to report", "guard ci --plan")
     with Session.open(disabled=disabled) as session:
         told = told_by(os.environ)
         span = find_span(session.repo, base, told, optional=all, untrusted=untrusted_head)
@@ -119,15 +133,9 @@ def _job(session: Session, span: Span, told: Told, *, everything: bool) -> Job:
 
 
 def _is_guarded(job: Job) -> bool:
-    """Tell whether there is a guard.yaml at either end, or a commit between them touches one."""
-    if job.tip.has_config or job.start.has_config:
-        return True
-    span = job.span
-    wanted = (
-        *("rev-list", "--max-count=1", "--full-history", span.tip),
-        *("--not", *span.not_in, "--", "guard.yaml"),
-    )
-    return bool(job.commits and job.tip.repo.out(*wanted).strip())
+    if not job.commits:
+        return job.tip.has_config or job.start.has_config
+    return is_guarded(job.start, job.tip, job.span.tip, job.span.not_in)
 
 
 def _say_nothing(job: Job, options: RunOptions) -> int:

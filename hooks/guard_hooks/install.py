@@ -27,9 +27,17 @@ if TYPE_CHECKING:
     import argparse
 
 
+EPILOG = """\
+It writes commit-msg, pre-commit, pre-merge-commit and pre-push into the folder that git takes hooks
+from: .git/hooks, or what core.hooksPath names. A hook of yours that is there is kept beside it as
+NAME.guard-kept and called first; what it refuses stays refused. `guard uninstall` puts it back.
+Installing twice changes nothing. Each clone needs its own."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard install``."""
-    help_text = "also where a hook that was kept earlier is in the way: it is moved aside"
+    parser.epilog = EPILOG
+    help_text = "where a kept hook was replaced since: keep both, call the newer one"
     parser.add_argument("--force", action="store_true", help=help_text)
     help_text = "also pre-receive, where others push to this clone; a bare repository has no other"
     parser.add_argument("--server", action="store_true", help=help_text)
