@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from guard.change import change_of_trees
+from guard.ci.guarded import is_guarded
 from guard.ci.named import find_base
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import ExitCode, UsageError
 from guard.judging.judge import Judgement, cosmetic_count, joined, judge_commit
+from guard.judging.merges import tree_of
 from guard.judging.ranges import judge_range, own_commits
 from guard.judging.unguarded import without_files
 from guard.messages.message import clean_message, parse_message
@@ -64,13 +66,17 @@ def check(
     """Check configuration, cases, records and rules; return the exit code."""
     options = RunOptions.of(values)
     with Session.open(disabled=disabled) as session:
-        project = session.guarded_project(at)
+        start = None if base is None else find_base(session.repo, base)
+        project = _project(session, at, start)
         report = start_report(project, "check", at, options)
-        rules = check_tree(project, everything=base is None, run_checkers=run_checkers)
-        may_run = any_checker if run_checkers else no_checker
-        proof = prove_graders(project, may_run)
-        control = null_control(project, may_run) if null else NullControl()
-        judged = _judge_commits(session, project, base, message)
+        judged = _judge_commits(session, project, start, message)
+        rules: tuple[Violation, ...] = ()
+        proof, control = GraderProof(), NullControl()
+        if project.has_config:
+            rules = check_tree(project, everything=base is None, run_checkers=run_checkers)
+            may_run = any_checker if run_checkers else no_checker
+            proof = prove_graders(project, may_run)
+            control = null_control(project, may_run) if null else control
         counted = cosmetic_count(judged.cosmetic)
         report = report._replace(
             rules=(*rules, *proof.violations, *control.findings, *judged.violations),
@@ -115,12 +121,26 @@ def _code(
     return ExitCode.NOT_ESTABLISHED if unknown else ExitCode.OK
 
 
+def _project(session: Session, at: str, start: str | None) -> Project:
+    """Return what is checked; it may have no guard.yaml where commits since ``start`` took it."""
+    project = session.project(at)
+    if project.has_config or (start is not None and _was_guarded(session, start)):
+        return project
+    return session.guarded_project(at)
+
+
+def _was_guarded(session: Session, start: str) -> bool:
+    """Tell whether guard.yaml was taken away by a commit, and not just on disk."""
+    tip = session.repo.resolve("HEAD") or start
+    before, head = (session.project_of(tree_of(session.repo, it)) for it in (start, tip))
+    return not head.has_config and is_guarded(before, head, tip, [start])
+
+
 def _judge_commits(
-    session: Session, project: Project, base: str | None, message: str | None
+    session: Session, project: Project, start: str | None, message: str | None
 ) -> Judgement:
     judged: list[Judgement] = []
-    if base is not None:
-        start = find_base(session.repo, base)
+    if start is not None:
         tip = session.repo.resolve("HEAD")
         commits = own_commits(session.repo, [tip] if tip else [], [start])
         judged.append(judge_range(session.repo, commits, session.store, session.disabled))

@@ -8,12 +8,13 @@ known from its parent (`guard.judging.successor`), and no more is held than the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from guard.change import DIFF_OPTIONS, Change, DiffEntry, parse_raw
 from guard.config import Config
-from guard.errors import GuardError, UnreadableError, UsageError
+from guard.errors import ConfigError, GuardError, UnreadableError, UsageError
 from guard.git import Repo
 from guard.judging.guarded import concerns, guarded_globs, reach_of
 from guard.judging.judge import (
@@ -183,10 +184,12 @@ class RangeJudge:
             for place, commit in enumerate(several, start):
                 if place % READ_AHEAD == 0:
                     self._read_ahead(self.commits[place : place + READ_AHEAD])
-                self._judge_at(place, commit, by_range=by_range)
+                with self._naming(commit):
+                    self._judge_at(place, commit, by_range=by_range)
         self.repo.objects.hold(())
         for place, lacking in self._lacking.items():
-            self._judge_again(place, lacking)
+            with self._naming(self.commits[place]):
+                self._judge_again(place, lacking)
         return joined(self._found[place] for place in sorted(self._found))
 
     def _read_ahead(self, commits: Iterable[CommitInfo]) -> None:
@@ -208,22 +211,36 @@ class RangeJudge:
             return False  # the commit that brought it says what is wrong with it
 
     def _judge_at(self, place: int, commit: CommitInfo, *, by_range: bool) -> None:
+        change, base, new = self._change(commit)
+        if len(commit.parents) > 1:
+            merge = self._merge(commit, change, base, new)
+            self._keep(place, commit, self._judge_kind(merge))
+            if by_range:
+                self._note_lacking(place, merge)
+        elif self._may_concern(change, base, new):
+            judged = self._judge(place, commit, change, base, new)
+            if by_range and judged is not None:
+                self._note(place, judged)
+
+    @contextmanager
+    def _naming(self, commit: CommitInfo) -> Generator[None]:
+        """Say of what keeps a commit from being judged which one it is, and how it is mended."""
         try:
-            change, base, new = self._change(commit)
-            if len(commit.parents) > 1:
-                merge = self._merge(commit, change, base, new)
-                self._keep(place, commit, self._judge_kind(merge))
-                if by_range:
-                    self._note_lacking(place, merge)
-            elif self._may_concern(change, base, new):
-                judged = self._judge(place, commit, change, base, new)
-                if by_range and judged is not None:
-                    self._note(place, judged)
+            yield
         except GuardError as error:
             error.message = f"commit {commit.title}: {error.message}"
+            if isinstance(error, ConfigError):
+                error.hint = self._to_mend(commit)
             if self._failed is None:
                 raise
             self._failed(error)
+
+    def _to_mend(self, commit: CommitInfo) -> str:
+        """Return the command that opens a commit again whose own files are wrong."""
+        if self.repo.resolve("HEAD") == commit.id:
+            return "git commit --amend    # with that mended and staged"
+        onto = f"{commit.id[:SHORT]}^" if commit.parents else "--root"
+        return f"git rebase -i {onto}    # edit {commit.id[:SHORT]}"
 
     def _may_concern(self, change: Change, base: Project, new: Project) -> bool:
         return any(self._concerns(side, change.entries) for side in (base, new))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from guard.errors import UsageError
 from guard.rules.commit import JudgedCommit
-from guard.rules.fix_needs_case import candidates, objection
+from guard.rules.fix_needs_case import brings_case as brings_case
 
 
 class Behaviour(NamedTuple):
@@ -27,11 +26,3 @@ def behaviour_of(commit: JudgedCommit) -> Behaviour:
     changed = commit.touched
     without = tuple(name for name in changed if not brings_case(commit, name))
     return Behaviour(changed, without, commit.cosmetic, commit.fix is not None)
-
-
-def brings_case(commit: JudgedCommit, agent: str) -> bool:
-    """Tell whether a commit adds or strengthens a case of the agent, as far as it can be read."""
-    try:
-        return any(objection(commit, case) is None for case in candidates(commit, agent))
-    except UsageError:
-        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from guard.errors import UsageError
 from guard.model import Agent, Case, Violation
 from guard.rules.commit import JudgedCommit
 from guard.rules.comparison import compare_cases
@@ -14,11 +15,11 @@ RULE: Final = "fix-needs-case"
 
 def check(commit: JudgedCommit) -> Iterator[Violation]:
     """Yield one violation for all agents that the fix touches and brings no case of."""
-    several = (commit, *commit.followers)
     lacking = {
         name: paths
         for name, paths in commit.owing.items()
-        if not any(brought_cases(one, name) for one in several)
+        if not brought_cases(commit, name)
+        and not any(brings_case(one, name) for one in commit.followers)
     }
     if lacking:
         yield lack_of(commit, RULE, lacking, ("case", "that fails without it"), _why_not)
@@ -57,6 +58,17 @@ def brought_cases(commit: JudgedCommit, agent: str) -> list[Case]:
         # An id that stands elsewhere too is no new case: reading them all says so.
         _ = commit.new.cases
     return found
+
+
+def brings_case(commit: JudgedCommit, agent: str) -> bool:
+    """Tell whether a commit adds or strengthens a case of the agent, as far as it can be read.
+
+    What can't be is that commit's own fault, and no other's.
+    """
+    try:
+        return any(objection(commit, case) is None for case in candidates(commit, agent))
+    except UsageError:
+        return False
 
 
 def judged_by_a_model_alone(commit: JudgedCommit, agent: str) -> list[Case]:

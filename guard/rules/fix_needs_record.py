@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+from guard.errors import UsageError
 from guard.git import bytes_of
 from guard.model import Violation
 from guard.regressions import Record
@@ -21,11 +22,12 @@ def check(commit: JudgedCommit, *, besides: Collection[str] = ()) -> Iterator[Vi
 
     ``besides`` owe a case too: `guard prove` writes the record that goes with it.
     """
-    several = (commit, *commit.followers)
     lacking = {
         name: paths
         for name, paths in commit.owing.items()
-        if name not in besides and not any(brought_records(one, name) for one in several)
+        if name not in besides
+        and not brought_records(commit, name)
+        and not any(_brings_record(one, name) for one in commit.followers)
     }
     if lacking:
         yield lack_of(commit, RULE, lacking, ("record", "of its regression"), _why_not)
@@ -34,6 +36,14 @@ def check(commit: JudgedCommit, *, besides: Collection[str] = ()) -> Iterator[Vi
 def brought_records(commit: JudgedCommit, agent: str) -> list[Record]:
     """Return the agent's records that the commit adds or updates."""
     return [r for r in _candidates(commit, agent) if _objection(commit, r) is None]
+
+
+def _brings_record(follower: JudgedCommit, agent: str) -> bool:
+    """Tell whether a later commit brings one; what can't be read there brings nothing."""
+    try:
+        return bool(brought_records(follower, agent))
+    except UsageError:
+        return False
 
 
 def _candidates(commit: JudgedCommit, agent: str) -> list[Record]:

@@ -138,3 +138,51 @@ def test_a_base_that_is_none(guarded: ScratchRepo) -> None:
     code, said = check(guarded, "--base", "nosuch")
     assert code == 2
     assert "--base nosuch names no commit" in said
+
+
+# Since a base ------------------------------------------------------------------------------
+
+
+def test_what_takes_guard_yaml_away_is_judged_by_its_commits(guarded: ScratchRepo) -> None:
+    guarded.git("branch", "base")
+    guarded.commit("chore: end", {"guard.yaml": None})
+    code, said = check(guarded, "--base", "base")
+    assert code == 1
+    assert "case-weakened [" in said
+    guarded.git(
+        *("commit", "-q", "--amend", "-m", "chore: end"),
+        *("-m", "Case-Weakened: guard.yaml: it is served elsewhere now"),
+    )
+    code, said = check(guarded, "--base", "base")
+    assert code == 0, said
+
+
+def test_what_came_and_went_is_judged_too(repo: ScratchRepo) -> None:
+    repo.commit("docs: base", {"README.md": "1\n"})
+    repo.git("branch", "base")
+    config = CONFIG % "/nowhere"
+    repo.commit("feat: guard", {"guard.yaml": config, "skills/greeter/SKILL.md": SKILL})
+    repo.commit("chore: end", {"guard.yaml": None})
+    assert check(repo, "--base", "base")[0] == 1
+
+
+def test_without_a_guard_yaml_in_any_commit_it_is_a_mistake(repo: ScratchRepo) -> None:
+    repo.commit("docs: base", {"README.md": "1\n"})
+    repo.commit("docs: more", {"README.md": "2\n"})
+    code, said = check(repo, "--base", "HEAD^")
+    assert (code, "there is no guard.yaml here" in said) == (2, True)
+
+
+def test_a_guard_yaml_that_is_gone_on_disk_alone_is_a_mistake(guarded: ScratchRepo) -> None:
+    guarded.commit("docs: more", {"README.md": "2\n"})
+    (guarded.root / "guard.yaml").unlink()
+    assert check(guarded, "--base", "HEAD^")[0] == 2
+
+
+def test_a_base_beyond_the_end_of_a_shallow_clone(guarded: ScratchRepo) -> None:
+    tip = guarded.commit("docs: more", {"README.md": "2\n"})
+    assert check(guarded, "--base", "HEAD^")[0] == 0
+    (guarded.root / ".git/shallow").write_text(f"{tip}\n")
+    code, said = check(guarded, "--base", "HEAD^")
+    assert code == 3
+    assert "git fetch --unshallow" in said

@@ -407,6 +407,15 @@ def test_a_plan_runs_nothing(clerk: ScratchRepo) -> None:
     assert not (clerk.root / ".git" / "guard" / "raw").exists()
 
 
+@pytest.mark.parametrize("option", [("--json", "-"), ("--junit", "plan.xml"), ("--html", "p")])
+def test_a_plan_has_nothing_to_report(clerk: ScratchRepo, option: tuple[str, str]) -> None:
+    outcome = ci(clerk, "--plan", *option)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--plan judges nothing" in outcome.err
+    assert not (clerk.root / option[1]).exists()
+    assert ci(clerk, *option).code == 0
+
+
 def test_a_plan_knows_what_is_answered_and_what_it_takes(clerk: ScratchRepo) -> None:
     clerk.commit("fix(clerk): ask", fix())
     assert ci(clerk).code == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guard.errors import ConfigError, GuardError, UnreadableError
+from guard.errors import ConfigError, GuardError, UnreadableError, UsageError
 from guard.git import Repo, find_repo
 from guard.judging.judge import Judgement
 from guard.judging.ranges import (
@@ -228,6 +228,55 @@ def test_by_range_an_earlier_commit_does_not_count(span: Range) -> None:
     span.repo.commit("test: first", {CASE: CASE_TEXT, RECORDS: records(eur_taxi=record())})
     span.repo.commit(FIX_MESSAGE, FIX_IT)
     assert span.rules("base") == [("fix-needs-case", FIX_MESSAGE)]
+
+
+UNREADABLE = CASE_TEXT.replace("[euro]", "[1]")
+
+
+def test_by_range_what_cannot_be_read_brings_nothing(span: Range) -> None:
+    """What it broke was mended later: that brings it, and nothing else is wrong with the range."""
+    span.repo.commit("chore: range", {"guard.yaml": GUARD_YAML + "fix: {unit: range}\n"})
+    span.repo.git("branch", "-f", "base")
+    span.repo.commit(FIX_MESSAGE, FIX_IT)
+    span.repo.commit("test: broken", {CASE: UNREADABLE})
+    assert span.rules("base") == [("fix-needs-case", FIX_MESSAGE)]
+    span.repo.commit("test: the case", {CASE: CASE_TEXT})
+    assert span.rules("base") == [("fix-needs-record", FIX_MESSAGE)]
+    span.repo.commit("test: the record", {RECORDS: records(eur_taxi=record())})
+    assert span.rules("base") == []
+
+
+def test_by_range_a_broken_case_beside_hides_no_case(span: Range) -> None:
+    """A file that another commit broke says nothing of what this one brings."""
+    span.repo.commit("chore: range", {"guard.yaml": GUARD_YAML + "fix: {unit: range}\n"})
+    span.repo.git("branch", "-f", "base")
+    span.repo.commit(FIX_MESSAGE, FIX_IT)
+    broken = UNREADABLE.replace("eur-taxi", "two")
+    span.repo.commit("test: broken", {"evals/cases/two.md": broken})
+    span.repo.commit("test: the case", {CASE: CASE_TEXT, RECORDS: records(eur_taxi=record())})
+    span.repo.commit("test: mended", {"evals/cases/two.md": None})
+    assert span.rules("base") == []
+
+
+def test_what_cannot_be_read_says_how_it_is_mended(span: Range) -> None:
+    broken = span.repo.commit("chore: break", {"guard.yaml": "- no\n"})[:10]
+    for commits, hint in (
+        (1, "git commit --amend    # with that mended and staged"),
+        (2, f"git rebase -i {broken}^    # edit {broken}"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            span.judge("base")
+        assert "chore: break: guard.yaml:1" in caught.value.message
+        assert caught.value.hint == hint, commits
+        span.repo.commit("docs: more", {"more": "1\n"})
+
+
+def test_a_first_commit_that_cannot_be_read_is_edited_from_the_root(repo: ScratchRepo) -> None:
+    first = repo.commit("feat: broken", {"guard.yaml": "- no\n"})[:10]
+    repo.commit("docs: more", {"more": "1\n"})
+    with find_repo(str(repo.root)) as opened, pytest.raises(UsageError) as caught:
+        Range(repo, opened).judge()
+    assert caught.value.hint == f"git rebase -i --root    # edit {first}"
 
 
 # Merges -----------------------------------------------------------------------------------
