@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from guard import model
 from guard.affected import Selected, affected_cases
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "run cases, several times each, on fresh copies"
+NOTHING_TESTED = "nothing was tested: what the cases need is not there on this machine"
 OPTIONAL_VALUES = {"--affected": "HEAD"}
 
 
@@ -90,6 +92,8 @@ def run(
             # What is owed was mostly begun before: paying goes on where it was stopped.
             results = engine.run(selection, resume=resume or owed)
             report = report._replace(live=engine.is_live(results))
+        if results and all(one.verdict in (model.SKIP, model.BLOCKED) for one in results):
+            report = report._replace(notes=(*report.notes, NOTHING_TESTED))
         report = report._replace(cases=tuple(results), rules=tuple(missing))
         return finish_report(project, report, options)
 

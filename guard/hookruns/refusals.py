@@ -31,15 +31,21 @@ NOTHING: Final[Before] = ((), ())
 MOST: Final = 7
 
 
-def commit_text(run: HookRun, before: Before, left: Sequence[LeftOut] = ()) -> str:
+def commit_text(
+    run: HookRun, before: Before, left: Sequence[LeftOut] = (), commands: Sequence[str] = ()
+) -> str:
     """Return the text for a commit that breaks a case.
 
-    ``left``: files of the agents that aren't committed as they are on disk.
+    ``left``: files of the agents that aren't committed as they are on disk. ``commands``: what
+    to do, up to the one that repeats the commit.
     """
-    first, *rest = _broken_text(run, "refused", "with this change", before).split("\n")
+    most = 1 if commands else 2
+    first, *rest = _broken_text(run, "refused", "with this change", before, most).split("\n")
+    does = [f"  {'' if n else 'do':<7} {printable(text)}" for n, text in enumerate(commands)]
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     likely = [f"  likely   {printable(one.path)} {one.why}{more}" for one in left[:1]]
-    return "\n".join([first, *likely, *rest][:MOST])
+    # Whoever can't do everything at once needs the commands more than what else holds.
+    return "\n".join([*[first, *likely, *rest][: MOST - len(does)], *does])
 
 
 def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> str:
@@ -56,7 +62,7 @@ def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> st
     lines += owed_lines(run, 1 if unclear else 2)
     lines += _payments(run, at, owed=owed)
     lines.append("  then     git push    (answered from receipts)")
-    if not unclear:
+    if not unclear and not _cannot_run(run):
         why = "git keeps the connection open while this hook runs; servers close it"
         lines.append(f"  why      {why}")
     return "\n".join(lines)
@@ -72,11 +78,20 @@ def _unknown(run: HookRun, *, owed: bool) -> str:
     return f"{' and '.join(told)} {verb} no evidence"
 
 
+def _cannot_run(run: HookRun) -> bool:
+    """Tell whether all that is owed is owed because something isn't there on this machine."""
+    owed = run.standing.cases_that(OWED)
+    return bool(owed) and all(case.verdict in (model.SKIP, model.BLOCKED) for case in owed)
+
+
 def _payments(run: HookRun, at: str, *, owed: bool) -> Iterator[str]:
     """Yield the commands that establish what is missing."""
     wanted = (UNCLEAR, OWED) if owed else (UNCLEAR,)
     commands: list[str] = []
-    if run.standing.cases_that(*wanted):
+    if owed and _cannot_run(run) and not run.standing.cases_that(UNCLEAR):
+        commands.append(f"set up what is missing on this machine, then: guard run --owed{at}")
+        commands.append("or, where CI runs it, in guard.yaml: hooks: {pre-push: {owed: ci}}")
+    elif run.standing.cases_that(*wanted):
         price = costs(run.estimate)
         told = f"{price}; can be stopped and resumed" if price else "can be stopped and resumed"
         commands.append(f"guard run --owed{at}    ({told})")
@@ -88,7 +103,7 @@ def _payments(run: HookRun, at: str, *, owed: bool) -> Iterator[str]:
         yield f"  {'' if number else 'do':<8} {command}"
 
 
-def _broken_text(run: HookRun, refused: str, where: str, before: Before) -> str:
+def _broken_text(run: HookRun, refused: str, where: str, before: Before, most: int = 2) -> str:
     """Return the text for cases that fail or can't be run, and proofs that don't hold."""
     cases = run.standing.cases_that(BROKEN)
     proofs = run.standing.proofs_that(BROKEN, UNREADABLE)
@@ -104,7 +119,7 @@ def _broken_text(run: HookRun, refused: str, where: str, before: Before) -> str:
     lines = [f"guard: {refused}: {_headline(cases, where, before)}"]
     if proofs:
         return "\n".join([*lines, *broken_lines(cases, 1), *refuted_lines(proofs, 1)])
-    return "\n".join([*lines, *broken_lines(cases), *others_line(run)])
+    return "\n".join([*lines, *broken_lines(cases, most), *others_line(run)])
 
 
 def _do_not_hold(number: int) -> str:

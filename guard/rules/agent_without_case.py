@@ -17,6 +17,7 @@ from guard.wording.commands import new_case
 
 RULE: Final = "agent-without-case"
 _CONFIG: Final = b"guard.yaml"
+HAS_NONE: Final = "has no case yet"
 
 
 def check(commit: JudgedCommit) -> Iterator[Violation]:
@@ -38,7 +39,7 @@ def named(commit: JudgedCommit) -> list[str]:
 
 def note_of(name: str) -> str:
     """Return what is said of an agent that has no case yet."""
-    return f"agent {name} has no case yet: {new_case(name)}"
+    return f"agent {name} {HAS_NONE}: {new_case(name)}"
 
 
 def without_case(project: Project) -> list[Violation]:

@@ -13,6 +13,7 @@ from guard.judging.judge import Judgement, cosmetic_count, joined
 from guard.judging.ranges import CommitInfo, judge_range, own_commits
 from guard.output import LOOK, printable, say
 from guard.project import Project
+from guard.rules.agent_without_case import HAS_NONE, has_case, note_of
 from guard.store import Store
 from guard.tree import Tree
 from guard.wording.units import count
@@ -92,7 +93,17 @@ def judge_commits(push: Push, own: Own) -> Judgement:
             alone += commits
     ranges.append(alone)
     judged = (judge_range(push.repo, c, push.store, push.disabled) for c in ranges if c)
-    return joined(judged)
+    return _without_mended(joined(judged), [push.project(tip.tree) for tip in own])
+
+
+def _without_mended(judged: Judgement, tips: Sequence[Project]) -> Judgement:
+    """Leave out that an agent had no case yet where every tip has one by now."""
+    if not any(HAS_NONE in note for note in judged.notes):
+        return judged
+    found = [(name, has_case(tip, name, lenient=True)) for tip in tips for name in tip.agents]
+    lacking = {name for name, has in found if not has}
+    mended = tuple(f": {note_of(name)}" for name, has in found if has and name not in lacking)
+    return judged._replace(notes=tuple(n for n in judged.notes if not n.endswith(mended)))
 
 
 def _is_by_range(project: Project) -> bool:

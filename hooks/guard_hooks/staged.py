@@ -16,7 +16,7 @@ from guard.git import text_of
 from guard.hookruns.judged_index import refuse_moved_index, refuse_other_index
 from guard.messages.message import parse_message
 from guard.model import Violation
-from guard.output import LOOK, say, warn
+from guard.output import say, warn
 from guard.project import Project
 from guard.rules import agent_without_case, record_invalid
 from guard.rules.commit import JudgedCommit
@@ -129,17 +129,16 @@ def tell_what_changed(
     """Say at once, before any case runs, what is guarded of this commit."""
     touched = JudgedCommit(base, new, change, NO_MESSAGE).touched
     affected = f"{count(len(selection), 'case')} affected"
-    if touched:
-        noun = "agent" if len(touched) == 1 else "agents"
-        warn(f"{noun} {names(list(touched), 3)} changed, {affected}")
-    elif selection:
-        reasons = dict.fromkeys(reason for one in selection for reason in one.affected_by)
-        warn(f"{affected} ({names(list(reasons), 3)})")
     without = [
         name for name in touched if name in new.agents and not has_changed_case(name, selection)
     ]
-    if without:
-        say(f"{LOOK} no case of {names(without, 3)} changed with it: a fix brings one")
+    brings = f" (no case of {names(without, 3)} changed: a fix brings one)" if without else ""
+    if touched:
+        noun = "agent" if len(touched) == 1 else "agents"
+        warn(f"{noun} {names(list(touched), 3)} changed, {affected}{brings}")
+    elif selection:
+        reasons = dict.fromkeys(reason for one in selection for reason in one.affected_by)
+        warn(f"{affected} ({names(list(reasons), 3)})")
 
 
 def has_changed_case(agent: str, selection: Sequence[Selected]) -> bool:

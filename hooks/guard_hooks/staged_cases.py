@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from guard.affected import Selected
@@ -16,14 +18,20 @@ from guard.hookruns.refusals import commit_text
 from guard.hookruns.run import HookRun, run_in_hook
 from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
 from guard.judging.left_out import LeftOut, left_out
+from guard.messages.commandline import read_command_line
 from guard.model import FAIL, PASS, XFAIL
-from guard.output import say
+from guard.output import path_from_here, say
 from guard.project import Project
 from guard.results import CaseResult
 from guard_hooks.pre_commit import Staged
 from guard_hooks.staged import refuse_for_rules, snapshot_of, with_tree
 
 STAGE = "pre-commit"
+#: Files that the command which mends a case names.
+MOST_PATHS = 3
+COMMIT = "git commit"
+#: Characters of a command line that is repeated word for word.
+LONGEST = 160
 
 
 def run_cases(
@@ -44,17 +52,25 @@ def run_cases(
     tell_checks(checks, unkept=False)
     run = run_in_hook(new, selection, STAGE, at="index")
     refuse_moved_index(staged.repo, staged.change)
-    tell(run, base, change._replace(new=new.tree), before)
+    tell(run, base, change._replace(new=new.tree), before, staged.argv)
     return run.standing.code(AT_COMMIT)
 
 
-def tell(run: HookRun, base: Project, change: Change, before: Mapping[str, str]) -> None:
+def tell(
+    run: HookRun,
+    base: Project,
+    change: Change,
+    before: Mapping[str, str],
+    argv: Sequence[str] = (),
+) -> None:
     """Say what came of the cases, and of a refusal why."""
     if run.standing.code(AT_COMMIT):
         failed = {name for name, verdict in before.items() if verdict == FAIL}
         broken = run.standing.cases_that(BROKEN)
         held = known_to_hold(base, [case.case for case in broken])
-        say(commit_text(run, (held, failed), left_of(base, change, broken)))
+        left = left_of(base, change, broken)
+        commands = ways_out(base, change, broken, left, argv)
+        say(commit_text(run, (held, failed), left, commands))
         return
     for line in (*holding_lines(run), *unclear_lines(run), *owed_lines(run), *prose_lines(run)):
         say(line)
@@ -62,6 +78,35 @@ def tell(run: HookRun, base: Project, change: Change, before: Mapping[str, str])
         price = costs(run.estimate)
         command = f"guard run --owed ({price})" if price else "guard run --owed"
         say(f"going on with what is known; before you push: {command}")
+
+
+def ways_out(
+    base: Project,
+    change: Change,
+    broken: Sequence[CaseResult],
+    left: Sequence[LeftOut],
+    argv: Sequence[str],
+) -> list[str]:
+    """Return what mends a case that fails, up to the command that repeats the commit."""
+    new = with_tree(base, change.new)
+    owns = [new.own_paths(new.agents[name]) for name in dict.fromkeys(c.agent for c in broken)]
+    staged = [e.name for e in change.entries if e.new and any(own(e.path) for own in owns)]
+    paths = ([one.path for one in left] or staged)[:MOST_PATHS]
+    if not paths:
+        return []
+    pasted = " ".join(path_from_here(base.repo.root, path) for path in paths)
+    add = f"git add {pasted}"
+    return [add if left else f"mend {pasted}, then: {add}", commit_again(argv)]
+
+
+def commit_again(argv: Sequence[str]) -> str:
+    """Return the command that repeats the commit: as it was called, where that can be seen."""
+    options = read_command_line(argv).options
+    # What came by standard input is gone; what `ps` shows has lost its quotes.
+    seen = os.path.isdir("/proc/self") and not any(value == "-" for _, value in options)
+    words = shlex.join(["git", *argv[1:]])
+    named = argv and os.path.basename(argv[0]) == "git" and "commit" in argv
+    return words if seen and named and words.isprintable() and len(words) <= LONGEST else COMMIT
 
 
 def left_of(base: Project, change: Change, broken: Sequence[CaseResult]) -> list[LeftOut]:

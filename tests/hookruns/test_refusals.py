@@ -26,6 +26,9 @@ def test_what_lies_beside_the_commit_is_the_likely_cause() -> None:
     assert lines[1] == "  likely   a/SKILL.md has changes that are not staged, and 1 more"
     many = run_of(*(failed(name) for name in "abcdef"), passed("g"))
     assert len(commit_text(many, ((), ()), left).splitlines()) <= 7
+    lines = commit_text(many, ((), ()), left, ["git add a/SKILL.md", "git commit"]).splitlines()
+    assert lines[-2:] == ["  do      git add a/SKILL.md", "          git commit"]
+    assert len(lines) <= 7
 
 
 def test_what_isnt_known_is_not_claimed() -> None:

@@ -46,8 +46,7 @@ def test_affected_case_runs_and_the_other_does_not(installed: Installed) -> None
     installed.stage({TALK: BETTER_TALK})
     said = installed.accept("feat(talk): mean it")
     assert said.splitlines() == [
-        "guard: agent talk changed, 1 case affected",
-        "! no case of talk changed with it: a fix brings one",
+        "guard: agent talk changed, 1 case affected (no case of talk changed: a fix brings one)",
         "✓ 1 held when run now (greets 2 of 2)",
     ]
     assert (installed.trials("greets"), installed.trials("stops")) == (2, 0)
@@ -68,6 +67,8 @@ def test_case_that_is_known_to_have_held_is_called_so(installed: Installed) -> N
     installed.stage({TALK: BAD_TALK})
     said = installed.refuse("feat(talk): say less")
     assert "guard: refused: greets held before this change and fails with it" in said
+    assert f"  do      mend {TALK}, then: git add {TALK}\n" in said
+    assert "          git commit -q -m 'feat(talk): say less'\n" in said
 
 
 def test_a_mended_skill_that_is_not_staged_is_named(installed: Installed) -> None:
@@ -75,6 +76,7 @@ def test_a_mended_skill_that_is_not_staged_is_named(installed: Installed) -> Non
     installed.write({TALK: BETTER_TALK, WALK: BAD_WALK, "evals/talk/new.md": "draft"})
     said = installed.refuse("feat(talk): say less")
     assert f"\n  likely   {TALK} has changes that are not staged\n" in said
+    assert f"  do      git add {TALK}\n" in said
     assert len(said.splitlines()) <= 8
 
 
@@ -385,7 +387,7 @@ def test_index_that_changes_while_cases_run_is_refused(repo: ScratchRepo) -> Non
         text=True,
     )
     assert hook.stderr is not None
-    assert hook.stderr.readline() == "guard: agent talk changed, 1 case affected\n"
+    assert hook.stderr.readline().startswith("guard: agent talk changed, 1 case affected (")
     installed.stage({"README.md": "other\n"})
     said = hook.stderr.read()
     hook.stderr.close()

@@ -297,6 +297,15 @@ def test_removed_guard_yaml_is_a_weakening(installed: Installed) -> None:
     assert "(case-weakened)" in refused(installed, "main")
 
 
+def test_agent_that_the_tip_has_a_case_of_is_not_noted(repo: ScratchRepo, tmp_path: Path) -> None:
+    installed = with_remote(make_installed(repo, {"README.md": "nothing yet\n"}), tmp_path)
+    installed.bypass("feat: guard it", {n: FILES[n] for n in ("guard.yaml", TALK, WALK)})
+    installed.bypass("test: a case", {TALK_CASE: FILES[TALK_CASE]})
+    said = pushed(installed, "main")
+    assert "agent walk has no case yet" in said
+    assert "agent talk has no case yet" not in said
+
+
 # What is owed --------------------------------------------------------------------------
 
 
@@ -313,7 +322,8 @@ def test_debts(repo: ScratchRepo, tmp_path: Path, owed: str) -> None:
     tip = installed.git("rev-parse", "HEAD").strip()[:10]
     said = refused(installed, "main")
     assert f"guard: not pushed: 1 case has no evidence for main at {tip}" in said
-    assert "  do       guard run --owed    (" in said
+    assert "  do       set up what is missing on this machine, then: guard run --owed\n" in said
+    assert "in guard.yaml: hooks: {pre-push: {owed: ci}}\n" in said
     assert "git push" in said
 
 
