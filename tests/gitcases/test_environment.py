@@ -372,7 +372,7 @@ def test_011_pipe_that_does_not_block(watched: Installed) -> None:
         said = b"".join(iter(lambda: os.read(reader, 1 << 16), b"")).lstrip(b".").decode()  # noqa: B023
         os.close(reader)
         assert git.wait() == code
-        assert said.startswith("guard: agent talk changed, 1 case affected\n")
+        assert said.startswith("guard: agent talk changed, 1 case affected")
         assert (WITHOUT_CASE in said) == (code == 1)
 
 

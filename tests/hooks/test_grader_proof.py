@@ -122,3 +122,19 @@ def test_a_case_that_asks_for_more_is_named_and_not_refused(installed: Installed
     installed.stage({CASE: case(more), SCRIPT: "echo in which currency?\n"})
     said = installed.accept("test: ask for more")
     assert "? taxi: it asks for something else than when proven" in said
+
+
+def test_an_observation_that_was_left_out_is_added_by_what_is_printed(installed: Installed) -> None:
+    kept = "regressions/taxi/rejected.json"
+    installed.git("rm", "-q", "--cached", kept)
+    installed.git("commit", "-q", "--no-verify", "-m", "chore: tidy\n\nCase-Weakened: taxi: a slip")
+    done = push(installed)
+    assert done.returncode != 0
+    said = f"it isn't known whether the checks of taxi still see its bug: {kept} is missing\n"
+    assert said in done.stderr
+    add = next(line for line in done.stderr.splitlines() if "git add" in line)
+    assert kept in add
+    assert "guard prove" not in done.stderr  # It lies on disk.
+    installed.run("sh", "-c", add.replace("do", "", 1).strip())
+    installed.git("commit", "-q", "--no-verify", "-m", "test: keep it")
+    assert push(installed).returncode == 0

@@ -68,6 +68,22 @@ def test_an_input_that_is_missing_is_an_error(repo: ScratchRepo, guard: GuardCom
     assert "the case one has no input cup" in run["execution_provenance"]["reason"]
 
 
+def test_a_case_that_says_nothing_is_an_error_where_it_has_to(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    silent = {
+        path: text.replace("utterance:", "# utterance:") for path, text in case(trials=1).items()
+    }
+    repo.write({**config(options("echo", "{utterance}")), **silent})
+    run = the_run(guard, ends_in=3)
+    assert (
+        "the case one says nothing to the agent: add `utterance:` to "
+        in (run["execution_provenance"]["reason"])
+    )
+    repo.write(config(options("echo", "hello")))
+    the_run(guard)
+
+
 @pytest.mark.parametrize(
     ("printed", "pointer", "holds"),
     [
@@ -197,3 +213,23 @@ def test_what_it_declares() -> None:
     )
     assert target.substitutes == ()
     assert target.real
+
+
+def reason_of(guard: GuardCommand) -> str:
+    found = guard.report("--no-cache", ends_in=3)["cases"][0]
+    assert found["verdict"] == "ERROR"
+    return str(found["reason"])
+
+
+def test_a_program_that_is_not_there_is_named(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.write({**config(options("no-such-agent", "{utterance}")), **case(trials=1)})
+    reason = reason_of(guard)
+    assert reason.startswith("no-such-agent can't be started: No such file or directory")
+    assert "mend `options.argv` in guard.yaml" in reason
+
+
+def test_a_script_that_is_not_there_is_named(repo: ScratchRepo, guard: GuardCommand) -> None:
+    repo.write({**config(options("sh", "gone.sh", "{utterance}")), **case(trials=1)})
+    assert reason_of(guard).startswith("gone.sh, which `argv` names, isn't in the workspace")
+    repo.write({"agent/gone.sh": "exit 3\n"})  # there, it fails by itself
+    assert "isn't in the workspace" not in reason_of(guard)
