@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from guard.casekeys import workspace_path
+from guard.conflicts import to_mend, unsettled
 from guard.errors import ConfigError
 from guard.schema import (
     Check,
@@ -188,7 +189,9 @@ def validate(content: bytes) -> dict[str, Any]:
     try:
         document = json.loads(source, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise ConfigError(FILE, error.lineno, "", f"not valid JSON: {error.msg}") from error
+        said = f"not valid JSON at column {error.colno}: {error.msg}"
+        conflict = unsettled(source, FILE)
+        raise conflict or ConfigError(FILE, error.lineno, "", said, to_mend(FILE)) from error
     except RecursionError as error:
         raise ConfigError(FILE, 1, "", "not valid JSON: nested too deeply") from error
     except _DuplicateKey as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from guard.conflicts import to_mend, unsettled
 from guard.errors import ConfigError
 from guard.schema import Path, is_list, is_mapping
 
@@ -110,15 +111,43 @@ def _composed(text: str, file: str, first_line: int) -> Any:
     try:
         return yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + first_line if mark else first_line
-        said = " ".join(filter(None, (error.context, error.problem)))
-        raise ConfigError(file, line, "", f"not valid YAML: {said}") from error
+        raise unsettled(text, file, first_line) or _invalid(
+            error, text, file, first_line
+        ) from error
     except (yaml.YAMLError, UnicodeError) as error:
         said = " ".join(str(error).split())
-        raise ConfigError(file, first_line, "", f"not valid YAML: {said}") from error
+        said = f"not valid YAML: {said}"
+        raise ConfigError(file, first_line, "", said, to_mend(file)) from error
     except RecursionError as error:
         raise ConfigError(file, first_line, "", "nested too deeply") from error
+
+
+#: What the parser says of the place → what to say of it; {char} stands there, {open} began it.
+_SAID = (
+    ("cannot start any token", "`{char}` can't begin a value: put it in quotes"),
+    ("mapping values are not allowed", "`:` can't stand here: put the text in quotes, or indent"),
+    ("tab character", "a tab: YAML is indented by spaces"),
+    ("unexpected end of stream", "the quote of line {open} isn't closed"),
+    ("expected ',' or", "the bracket of line {open} isn't closed"),
+    ("undefined alias", "no `&` names this `*`: put it in quotes"),
+    ("unknown escape", "no such escape in double quotes: use single ones"),
+    ("block end", "indented otherwise than what it belongs to"),
+    ("'-' indicator", "indented otherwise than the list above"),
+)
+
+
+def _invalid(error: yaml.MarkedYAMLError, text: str, file: str, first_line: int) -> ConfigError:
+    """Return where YAML ends to be YAML, in words that need no knowledge of a parser."""
+    mark = error.problem_mark or error.context_mark
+    problem = error.problem or error.context or "it can't be read"
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    lines = text.split("\n")
+    char = lines[line][column : column + 1] if line < len(lines) else ""
+    began = error.context_mark.line if error.context_mark else line
+    said = next((said for known, said in _SAID if known in problem), "")
+    said = said.format(char=char, open=began + first_line) if said else problem
+    said = f"not valid YAML at column {column + 1}: {said}"
+    return ConfigError(file, line + first_line, "", said, to_mend(file))
 
 
 class _Constructor:

@@ -111,3 +111,23 @@ def test_what_pyyaml_dumps_is_read_back(value: object) -> None:
 def test_any_text_is_a_value_or_one_clear_error(text: str) -> None:
     with contextlib.suppress(ConfigError):
         load_yaml(text, "f.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("a: @x\n", 1, "column 4: `@` can't begin a value: put it in quotes"),
+        ("a: 1\nb: c: d\n", 2, "column 5: `:` can't stand here"),
+        ("a: 1\n\tb: 2\n", 2, "a tab"),
+        ("a:\n  - 'x\n", 3, "the quote of line 2 isn't closed"),
+        ("a: [1, 2\nb: 3\n", 2, "the bracket of line 1 isn't closed"),
+        ("a: *x\n", 1, "no `&` names this `*`"),
+        ('a: "\\q"\n', 1, "no such escape"),
+    ],
+)
+def test_broken_yaml_is_told_in_plain_words(text: str, line: int, said: str) -> None:
+    with pytest.raises(ConfigError) as found:
+        load_yaml(text, "a.yaml")
+    assert (found.value.line, said in found.value.said) == (line, True), found.value
+    assert "while" not in found.value.said
+    assert found.value.hint == "mend it there, then: git add a.yaml"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guard.cases.fields import check_fields
+from guard.conflicts import to_mend, unsettled
 from guard.errors import ConfigError
 from guard.schema import Invalid, dotted
 
@@ -39,10 +40,12 @@ def split_front_matter(path: str, text: str) -> tuple[str, str]:
     """Return the YAML between the two ``---`` lines, and the prose below."""
     first, newline, rest = text.partition("\n")
     if first.rstrip() != "---" or not newline:
-        raise ConfigError(
+        raise unsettled(text, path) or ConfigError(
             path, 1, "", "a case begins with a line `---`", "guard new-case ID --agent AGENT"
         )
     end = _END.search(rest)
     if end is None:
-        raise ConfigError(path, 1, "", "the front matter has no closing `---` line")
+        raise unsettled(text, path) or ConfigError(
+            path, 1, "", "the front matter has no closing `---` line", to_mend(path)
+        )
     return rest[: end.start()], rest[end.end() :]

@@ -26,6 +26,7 @@ from guard.rules.counter_example import accepted_counter_examples
 from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
+from guard.rules.unwritten_prose import notes_of
 from guard.running.expectations import check_expectations
 from guard.session import Session
 from guard.trials.options import checked_options
@@ -84,6 +85,7 @@ def check(
                 *judged.notes,
                 *counted,
                 *_unguarded(project),
+                *(f"{LOOK} {note}" for note in notes_of(project.cases.values())),
                 *proof.lines(by_hand=True),
                 *control.notes,
                 _what_was_checked(project, programs=run_checkers),

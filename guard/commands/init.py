@@ -20,6 +20,7 @@ from guard.session import Session
 from guard.setup import framework, workflow
 from guard.setup.distribution import own_source, requirement
 from guard.setup.layouts import LOOKED_FOR
+from guard.setup.managers import other_manager
 from guard.setup.merge_driver import (
     ATTRIBUTES,
     append_attribute,
@@ -95,10 +96,7 @@ def _new_files(project: Project, survey: Survey, ci: str | None) -> list[NewFile
     if survey.text:
         _refuse_ignored(root, config_file.FILE)
         files.append(NewFile(config_file.FILE, survey.text, f" ({_described(survey)})"))
-    before = _read(root, framework.FILE)
-    after = framework.add_hooks(before, own_source())
-    if after != before:
-        files.append(NewFile(framework.FILE, after, _grown(before)))
+    files += _framework_file(root)
     attribute = missing_attribute(project.repo)
     if attribute:
         files.append(NewFile(ATTRIBUTES, attribute.decode(), ""))
@@ -106,6 +104,15 @@ def _new_files(project: Project, survey: Survey, ci: str | None) -> list[NewFile
         text = workflow.workflow_text(find_remote(project.repo).branch, requirement())
         files.append(NewFile(workflow.FILE, text, ""))
     return files
+
+
+def _framework_file(root: str) -> list[NewFile]:
+    """Return the framework's file with our hooks; nobody would read it beside another manager."""
+    before = _read(root, framework.FILE)
+    if not before and other_manager(root):
+        return []
+    after = framework.add_hooks(before, own_source())
+    return [NewFile(framework.FILE, after, _grown(before))] if after != before else []
 
 
 def _refuse_ignored(root: str, path: str) -> None:

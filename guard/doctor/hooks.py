@@ -19,6 +19,7 @@ from guard.git import Repo, text_of
 from guard.output import printable, shell_path
 from guard.setup.framework import HOOKS, STAGES, hooks_in
 from guard.setup.lefthook import CALLS_GUARD, Lefthook, read_lefthook
+from guard.setup.managers import framework_program
 from guard.setup.yaml_text import Unreadable
 
 #: What `guard install` writes into each hook (guard_hooks.shim), and what frameworks write.
@@ -144,7 +145,8 @@ def _grouped(
         yield unknown(f"hooks of another manager, which may call guard: {names['other']}", INSTALL)
     if "missing" in names:
         listed = framework.issuperset(by_way["missing"])
-        hint = "pre-commit install" if listed else INSTALL
+        program = framework_program() if listed else ""
+        hint = f"{program} install" if program else INSTALL
         yield broken(f"no hook calls guard at {names['missing']}", hint)
 
 

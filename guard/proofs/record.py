@@ -21,12 +21,9 @@ from guard.regressions import (
     write_regressions,
 )
 from guard.results import ProofResult
+from guard.rules import unwritten_prose
 
-#: The first sentence that `guard new-case` writes.
-TO_REPLACE: Final = (
-    "What happened, and what should have happened instead, "
-    "in words for the person who reviews this."
-)
+TO_REPLACE: Final = unwritten_prose.TO_REPLACE
 #: Characters of an incident's summary.
 SUMMARY: Final = 160
 #: The end of a sentence: a full stop before white space and a capital, or the end.

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from guard import config as config_file
 from guard.doctor.hooks import check_hooks
+from guard.git import Repo
 from guard.output import BROKEN, LOOK, UNKNOWN, out, path_from_here, printable, shell_path
 from guard.project import Project
 from guard.rules.agent_without_case import without_case
 from guard.rules.enforcement import deadline
 from guard.setup import workflow
+from guard.setup.managers import framework_program, other_manager, uses_framework
 from guard.setup.new_config import judges_ranges
 from guard.setup.remotes import find_remote
 from guard.setup.replay import Replay
@@ -99,7 +101,7 @@ def tell_next(project: Project, written: Sequence[str]) -> None:
         paths = [path_from_here(project.repo.root, path) for path in written]
         steps.append(f"git add {' '.join(paths)}")
     if any(found.mark == BROKEN for found in check_hooks(project.repo)):
-        steps += _install_steps()
+        steps += _install_steps(project.repo)
     missing = without_case(project)
     if missing:
         steps.append(f"guard new-case ID --agent {shell_path(missing[0].agent)}")
@@ -115,15 +117,16 @@ def _could_have_workflow(project: Project) -> bool:
     return not is_there and find_remote(project.repo).host == "github.com"
 
 
-def _install_steps() -> list[str]:
-    import shutil
-
-    if shutil.which("pre-commit"):
+def _install_steps(repo: Repo) -> list[str]:
+    manager = other_manager(repo.root)
+    if manager:
+        return [f"guard install     (beside {manager}, whose hooks are called first)"]
+    program = framework_program()
+    if program and uses_framework(repo):
         beside = "guard install     (beside it: the framework shows guard one ref of a push)"
-        return ["pre-commit install", beside]
-    return [
-        "guard install     (or, with the framework: pip install pre-commit, pre-commit install)"
-    ]
+        return [f"{program} install", beside]
+    program = program or "pip install pre-commit, pre-commit"
+    return [f"guard install     (or, with the framework: {program} install)"]
 
 
 def _some(names: Sequence[str]) -> str:

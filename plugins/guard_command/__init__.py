@@ -5,8 +5,10 @@ Standard output is the reply, and the structured output where it is one JSON doc
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +23,12 @@ from guard.plugin import (
     hookimpl,
 )
 
+_NOT_THERE = os.strerror(errno.ENOENT)
+_MEND = "mend `options.argv` in guard.yaml"
+_INTERPRETER = re.compile(r"(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|da)?sh)\Z")
+#: A relative path that nothing is filled into, of a file that is named as programs are.
+_SCRIPT = re.compile(r"[^-/{}][^{}]*\.\w+\Z")
+
 
 def run(trial: Trial) -> Observation:
     """Run the agent's program once."""
@@ -30,7 +38,14 @@ def run(trial: Trial) -> Observation:
     env = {name: trial.fill(str(value)) for name, value in trial.options["env"].items()}
     stdin = trial.options["stdin"]
     given = None if stdin is None else trial.fill(stdin)
-    done = trial.run_program(argv, input=given, env=env)
+    try:
+        done = trial.run_program(argv, input=given, env=env)
+    except TargetError as error:
+        if _NOT_THERE in error.message:
+            raise TargetError(f"{error.message}; {_MEND}") from error
+        raise
+    if done.exit_status:
+        _refuse_missing_script(trial)
     return Observation(
         reply=done.stdout,
         stdout=done.stdout,
@@ -40,6 +55,17 @@ def run(trial: Trial) -> Observation:
         program=os.path.basename(argv[0]),
         argv=tuple(argv),
     )
+
+
+def _refuse_missing_script(trial: Trial) -> None:
+    """Say that the script which an interpreter was to run isn't there, as its own words don't."""
+    name, *rest = trial.options["argv"]
+    script = rest[0] if rest else ""
+    if not _INTERPRETER.match(os.path.basename(name)) or not _SCRIPT.match(script):
+        return
+    if not os.path.exists(os.path.join(trial.workspace, script)):
+        said = f"{script}, which `argv` names, isn't in the workspace: is it the agent's?"
+        raise TargetError(f"{said} Else name it {{repo}}/{script}, or {_MEND}")
 
 
 def _document(text: str) -> Any:

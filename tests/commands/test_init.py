@@ -92,6 +92,39 @@ def test_hooks_that_are_installed_are_not_asked_for(repo: ScratchRepo) -> None:
     assert "next: guard new-case ID --agent a\n" in again
 
 
+@pytest.mark.parametrize(
+    ("files", "manager"),
+    [
+        ({"lefthook.yml": "pre-push: {jobs: [{run: make}]}\n"}, "lefthook"),
+        ({".husky/x": ""}, "husky"),
+    ],
+)
+def test_beside_another_manager_no_file_of_the_framework_is_written(
+    repo: ScratchRepo, files: dict[str, str], manager: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{PRE_COMMIT.parent}{os.pathsep}{os.environ['PATH']}")
+    repo.commit("feat: begin", {"skills/a/SKILL.md": "x\n", **files})
+    out = init(repo).out
+    assert CONFIG not in out
+    assert not (repo.root / CONFIG).exists()
+    assert f"guard install     (beside {manager}, whose hooks are called first)" in out
+    assert "pre-commit install" not in out
+    repo.write({CONFIG: "repos: []\n"})  # who has both, uses both
+    assert f"wrote {CONFIG}" in init(repo).out
+
+
+@pytest.mark.skipif(not PRE_COMMIT.exists(), reason="pre-commit: the dev extra")
+def test_the_framework_comes_first_only_where_it_is_used(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{PRE_COMMIT.parent}{os.pathsep}{os.environ['PATH']}")
+    repo.commit("feat: begin", {"skills/a/SKILL.md": "x\n"})
+    first = init(repo).out
+    assert "      guard install     (or, with the framework: pre-commit install)\n" in first
+    repo.git("add", CONFIG)
+    assert "pre-commit install\n      guard install     (beside it" in init(repo).out
+
+
 def test_what_the_user_wrote_stays(repo: ScratchRepo) -> None:
     theirs = {
         "guard.yaml": "version: 1   # mine\nagents: {a: {paths: [skills/a/**], target: command}}\n",

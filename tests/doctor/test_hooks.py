@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -254,6 +255,19 @@ def test_a_linked_worktree_shares_the_hooks(repo: ScratchRepo) -> None:
     repo.git("worktree", "add", "-q", "-b", "side", str(linked))
     with find_repo(str(linked)) as found:
         assert [f.mark for f in check_hooks(found)] == ["✓"]
+
+
+def test_where_no_framework_is_installed_ours_is_the_way(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repo.write({FILE: add_hooks("", None)})
+    git = shutil.which("git")
+    assert git
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (found,) = check(repo)
+    assert (found.mark, found.hint) == ("✗", "guard install")
 
 
 @with_framework
