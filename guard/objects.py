@@ -25,9 +25,13 @@ def bytes_of(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
+#: What git ends with where it has said why in the line before.
+_NO_REASON = "fatal: revision walk setup failed"
+
+
 def said_by_git(stderr: bytes) -> str:
     """Return the line in which git says why it ended; its first line where none does."""
-    lines = text_of(stderr.strip()).splitlines()
+    lines = [line for line in text_of(stderr.strip()).splitlines() if line != _NO_REASON] or [""]
     for word in ("fatal: ", "error: "):
         for line in lines:
             if line.startswith(word):

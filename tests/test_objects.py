@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from guard.git import find_repo
-from guard.objects import ObjectError
+from guard.objects import ObjectError, said_by_git
 from tests.conftest import ScratchRepo
 
 
@@ -20,3 +20,11 @@ def test_what_is_held_is_read_once(repo: ScratchRepo) -> None:
         opened.objects.hold([second])
         with pytest.raises(ObjectError):
             opened.objects.read_many([first])
+
+
+def test_what_git_says_is_its_reason() -> None:
+    could_not = b"error: Could not read 1111\n"
+    assert said_by_git(could_not + b"fatal: revision walk setup failed\n") == "Could not read 1111"
+    assert said_by_git(could_not + b"fatal: bad tree\n") == "bad tree"
+    assert said_by_git(b"hint: x\nusage: git\n") == "hint: x"
+    assert said_by_git(b"") == said_by_git(b"fatal: revision walk setup failed\n") == ""

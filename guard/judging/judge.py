@@ -21,11 +21,10 @@ from guard.rules import (
     fix_needs_record,
     near_miss_header,
     record_invalid,
-    unwritten_prose,
 )
 from guard.rules.commit import COMMIT, RANGE, JudgedCommit, is_excused
 from guard.rules.enforcement import warns_until
-from guard.tree import Tree
+from guard.tree import SYMLINK, Tree
 
 if TYPE_CHECKING:
     from guard.judging.merges import MergeCommit
@@ -161,11 +160,20 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *fixing.notes,
         *case_weakened.pending(commit.base, commit.new, commit.change.paths),
         *agent_without_case.named(commit),
-        *unwritten_prose.named(commit),
+        *_links_brought(commit),
         *_trailer_problems(commit),
     )
     violations = _weigh((*fixing.violations, *others), (commit.base, commit.new), today)
     return Judgement(violations, notes, fixing.exempt, fixing.cosmetic)
+
+
+def _links_brought(commit: JudgedCommit) -> list[str]:
+    entries = (entry for entries in commit.owned.values() for entry in entries)
+    if not any(entry.new and entry.new.mode == SYMLINK for entry in entries):
+        return []
+    from guard.judging.led_away import links_brought
+
+    return links_brought(commit)
 
 
 def _weigh(

@@ -22,16 +22,27 @@ SHOWN: Final = 3
 LINES: Final = 8
 #: Parents of a merge that are looked at.
 MOST_PARENTS: Final = 4
+_FIX_RULES: Final = ("fix-needs-case", "fix-needs-record")
 
 
 def range_refusal(
-    violations: Sequence[Violation], repo: Repo, tip: Project, word: str, *, head: str = "HEAD"
+    violations: Sequence[Violation],
+    repo: Repo,
+    tip: Project,
+    word: str,
+    *,
+    head: str = "HEAD",
+    older_than: str = "",
 ) -> str:
     """Return the text; the first violation is told in full. ``word``: what is refused.
 
     ``head`` is what HEAD is where the commands will be called: a server has another one.
+    ``older_than`` is the branch whose guard.yaml judges a tip that has none.
     """
     first, others = violations[0], violations[1:]
+    if older_than and first.rule in _FIX_RULES:
+        why = f"there is no guard.yaml on this branch: {older_than}'s judges it"
+        first = first._replace(detail=(why,))
     # What may be left out where there are too many lines has the higher number.
     told = [
         (0, f"guard: {word}: {first.message} ({first.rule})"),
@@ -39,7 +50,11 @@ def range_refusal(
     ]
     told += [(1, f"  because  {text}") for text in first.detail[:1]]
     told += [(2, f"  changed  {_listed(first.paths)}")] if first.paths else []
-    for number, command in enumerate(_commands(first, repo, tip, head)):
+    commands = _commands(first, repo, tip, head)
+    if older_than and first.rule in _FIX_RULES:
+        # Without guard.yaml no command of guard works there.
+        commands = iter([f"git pull --rebase origin {shell_path(older_than)}    # and push again"])
+    for number, command in enumerate(commands):
         told.append((0, f"  {'' if number else 'do':<8} {command}"))
     if others:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
@@ -62,9 +77,13 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
     if branch:
         yield f"git checkout {shell_path(branch)}"
     at = branch or head
+    if violation.rule in _FIX_RULES and not repo.resolve(f"{commit}^"):
+        # Nothing stood before it that could fail: no proof will ever be had.
+        yield _renamed(commit, repo, at)
+        return
     if violation.rule == "fix-needs-case":
         yield new_case_command(violation)
-    if violation.rule in ("fix-needs-case", "fix-needs-record"):
+    if violation.rule in _FIX_RULES:
         yield f"guard prove ID --before {commit}^{for_each(violation)}"
         yield f"git add {_to_add(violation, tip)}"
         yield _into(commit, repo, at)
@@ -128,6 +147,13 @@ def _reworded(commit: str, repo: Repo, at: str, trailer: str) -> str:
     if _is_tip(commit, repo, at):
         return f'git commit --amend --no-edit --trailer "{trailer}"'
     return f"git rebase -i {_onto(commit, repo)}    # reword {commit}, add: {trailer}"
+
+
+def _renamed(commit: str, repo: Repo, at: str) -> str:
+    """Return the command that gives a first commit another header."""
+    if _is_tip(commit, repo, at):
+        return "git commit --amend    # reword it: nothing came before that it could fix"
+    return f"git rebase -i --root    # reword {commit}: nothing came before that it could fix"
 
 
 def _onto(commit: str, repo: Repo) -> str:

@@ -32,6 +32,7 @@ MOST_FOLDERS = 20
 SHORT = 10
 _KEPT = "      # your message is kept"
 _YOURS = "      # REASON: yours"
+_NO_FIX = "      # reword it: nothing came before that it could fix"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
 _RECORD = "record-invalid"
 
@@ -171,6 +172,10 @@ def _repeated(violation: Violation, left: list[LeftOut], refused: Refused) -> It
 
 def _fix_commands(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
     case = _case_id(violation, left, refused)
+    if refused.change.base.oid == refused.repo.empty_tree and refused.message_file:
+        # Nothing stood before it that could fail: no proof will ever be had.
+        yield f'"${{EDITOR:-vi}}" {shell_path(refused.message_file)}{_NO_FIX}'
+        return
     if violation.rule == "fix-needs-case" and not left:
         yield new_case_command(violation)
     if violation.rule == "fix-needs-case" or not left:

@@ -65,8 +65,8 @@ def _decoded(data: bytes) -> str:
 def _read(text: str) -> Document:
     try:
         found: Any = json.loads(text, object_pairs_hook=_unique)
-        # A lone half of a character can be read, and not be written.
-        json.dumps(found, ensure_ascii=False).encode()
+        # Half a character and a number without end can be read, and not be written.
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise Unmergeable(f"it is not valid JSON: {error}") from error
     if not is_mapping(found) or not isinstance(found.get("schema"), str):

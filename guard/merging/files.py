@@ -40,7 +40,7 @@ def merge_files(files: Three, size: int, name: str) -> bool:
     except Unmergeable as why:
         return _merge_as_text(files, size, f"{name} is merged as text: {why}")
     unsettled = list(conflicts_in(merged.content))
-    _write(files.ours, _text(merged, size))
+    _write(files.ours, _with_ends_of(ours, _text(merged, size)))
     # A longer marker is that of an inner merge, whose conflict nobody is asked to settle.
     if unsettled and size <= Style().size:
         _tell(unsettled, name)
@@ -57,6 +57,12 @@ def merge_documents(base: bytes, ours: bytes, theirs: bytes) -> Document:
     lists = tuple({*left.lists} & {*right.lists})
     merged = merge_values(versions, (), settle_record)
     return Document(left.schema, merged, lists)
+
+
+def _with_ends_of(side: bytes, text: bytes) -> bytes:
+    """Return the text with the line ends of a side, where that has none but CRLF."""
+    is_crlf = b"\r\n" in side and side.count(b"\r\n") == side.count(b"\n")
+    return text.replace(b"\n", b"\r\n") if is_crlf else text
 
 
 def _text(merged: Document, size: int) -> bytes:

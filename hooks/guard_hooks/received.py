@@ -185,8 +185,17 @@ def refuse(received: Received, policy: Policy, judged: Judgement) -> None:
     at = received.repo.resolve(f"{commit}^{{commit}}") or ""
     holding = (tip for tip in received.tips if is_ancestor(received.repo, at, tip.commit))
     tip = next(holding, received.tips[0])
-    project = policy.judged(received.tree(tip))
-    say(range_refusal(judged.blocking, received.repo, project, "not pushed", head=tip.commit))
+    tree = received.tree(tip)
+    older_than = "" if tree.get(CONFIG.encode()) else received.protected.name
+    said = range_refusal(
+        judged.blocking,
+        received.repo,
+        policy.judged(tree),
+        "not pushed",
+        head=tip.commit,
+        older_than=older_than,
+    )
+    say(said)
 
 
 def tell_owed(received: Received, policy: Policy, own: Sequence[CommitInfo]) -> None:

@@ -327,7 +327,10 @@ def test_the_first_commit_is_judged_against_nothing(repo: ScratchRepo) -> None:
     hooked = HookedRepo(repo.root)
     hooked.install()
     hooked.stage({**BASE})
-    assert "no pre-fix tree" in hooked.refuse("-m", "fix: first")
+    said = hooked.refuse("-m", "fix: first")
+    assert "no pre-fix tree" in said
+    assert '"${EDITOR:-vi}" .git/guard/message      # reword it' in said
+    assert "guard prove" not in said
     assert "agent expense has no case yet" in hooked.accept("-m", "feat: first")
 
 

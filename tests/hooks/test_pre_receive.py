@@ -305,6 +305,18 @@ def test_weaker_guard_yaml_of_a_side_branch_excuses_nothing(clone: Clone, weaker
     assert REFUSED in clone.refuse("side")
 
 
+def test_a_branch_that_is_older_than_guard_is_told_to_go_on_from_it(clone: Clone) -> None:
+    clone.git("checkout", "-q", "--orphan", "old")
+    clone.git("rm", "-q", "-r", "--cached", ".")
+    clone.git("clean", "-q", "-f", "-d", "-x")
+    clone.commit("feat: old", {TALK: FILES[TALK]})
+    clone.accept("old")
+    clone.commit(FIX_MESSAGE, BAD_FIX)
+    told = clone.refuse("old")
+    assert "  because  there is no guard.yaml on this branch: main's judges it" in told
+    assert told.endswith("  do       git pull --rebase origin main    # and push again")
+
+
 def test_weaker_guard_yaml_holds_once_the_protected_branch_has_it(clone: Clone) -> None:
     clone.commit(WEAKENED, {"guard.yaml": CONFIG + WARNS})
     clone.accept()

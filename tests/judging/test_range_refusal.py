@@ -51,6 +51,33 @@ def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
     ]
 
 
+def test_a_first_commit_can_fix_nothing(repo: ScratchRepo, commits: list[str]) -> None:
+    first = commits[-1][:10]
+    reword = "nothing came before that it could fix"
+    assert text(repo, broken("fix-needs-case", first))[3:] == [
+        f"  do       git rebase -i --root    # reword {first}: {reword}"
+    ]
+    repo.git("checkout", "-q", first)
+    assert text(repo, broken("fix-needs-record", first))[3:] == [
+        f"  do       git commit --amend    # reword it: {reword}"
+    ]
+
+
+def test_a_branch_that_is_older_than_guard_goes_on_from_one_that_has_it(
+    repo: ScratchRepo, commits: list[str]
+) -> None:
+    with find_repo(str(repo.root)) as found:
+        tip = Project(found, head_tree(found), Store.open(found.common_dir))
+        fix, other = (broken(rule, commits[0]) for rule in ("fix-needs-case", "case-weakened"))
+        said = range_refusal([fix], found, tip, "not pushed", older_than="main")
+        assert said.splitlines()[2:] == [
+            "  because  there is no guard.yaml on this branch: main's judges it",
+            "  changed  a",
+            "  do       git pull --rebase origin main    # and push again",
+        ]
+        assert "pull" not in range_refusal([other], found, tip, "not pushed", older_than="main")
+
+
 def test_missing_cases_of_several_agents_are_one_set_of_commands(
     repo: ScratchRepo, commits: list[str]
 ) -> None:
@@ -72,7 +99,7 @@ def test_missing_record_at_head(repo: ScratchRepo, commits: list[str]) -> None:
 
 
 def test_first_commit_is_rebased_from_the_root(repo: ScratchRepo, commits: list[str]) -> None:
-    lines = text(repo, broken("fix-needs-record", commits[2]))
+    lines = text(repo, broken("record-invalid", commits[2]))
     assert lines[-1].endswith("git rebase -i --autosquash --root")
 
 

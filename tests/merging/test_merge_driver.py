@@ -134,7 +134,15 @@ def test_the_list_form(merged: ScratchRepo) -> None:
 # A true conflict ------------------------------------------------------------------------
 
 
-@either_way
+@pytest.mark.parametrize("ends", [(b"\r\n", b"\r\n"), (b"\r\n", b"\n"), (b"\n", b"\r\n")])
+def test_line_ends_stay_what_they_are_here(merged: ScratchRepo, ends: tuple[bytes, bytes]) -> None:
+    sides = (text(named("m", "n")), text(named("a", "m")))
+    ours, theirs = (side.replace(b"\n", end) for side, end in zip(sides, ends, strict=True))
+    both(merged, ours, theirs)
+    merged.git("merge", "-q", "--no-edit", "theirs")
+    assert content(merged) == text(named("a", "m", "n")).replace(b"\n", ends[0])
+
+
 def test_a_true_conflict_is_a_normal_one(merged: ScratchRepo) -> None:
     both(merged, text({"m": record("m", agent="p")}), text({"m": record("m", agent="q")}))
     done = merged.run("git", "merge", "-q", "theirs")
