@@ -174,9 +174,7 @@ def _add_arguments(name: str, parser: argparse.ArgumentParser) -> None:
     if name != "hook":
         _module(name).add_arguments(parser)
         return
-    from guard_hooks.run import STAGES
-
-    parser.add_argument("stage", metavar="STAGE", help=", ".join(STAGES))
+    parser.add_argument("stage", metavar="STAGE", help="one of those; pre-applypatch for `git am`")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="what git gives the hook")
     parser.epilog = 'A hook of your own calls it so: guard hook pre-push "$@"'
 
