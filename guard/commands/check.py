@@ -11,6 +11,7 @@ from guard.ci.named import find_base
 from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.errors import ExitCode, UsageError
 from guard.judging.judge import Judgement, cosmetic_count, joined, judge_commit
+from guard.judging.led_away import all_links
 from guard.judging.merges import tree_of
 from guard.judging.ranges import judge_range, own_commits
 from guard.judging.unguarded import without_files
@@ -165,7 +166,8 @@ def _judge_uncommitted(session: Session, project: Project, path: str) -> Judgeme
 
 def _unguarded(project: Project) -> list[str]:
     found = without_files(project)
-    return [f"{LOOK} no file matches the paths of {', '.join(found)}"] if found else []
+    lacking = [f"{LOOK} no file matches the paths of {', '.join(found)}"] if found else []
+    return [*lacking, *(f"{LOOK} {said}" for said in all_links(project))]
 
 
 def _what_was_checked(project: Project, *, programs: bool) -> str:

@@ -21,6 +21,7 @@ from guard.rules import (
     fix_needs_record,
     near_miss_header,
     record_invalid,
+    unwritten_prose,
 )
 from guard.rules.commit import COMMIT, RANGE, JudgedCommit, is_excused
 from guard.rules.enforcement import warns_until
@@ -160,6 +161,7 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *fixing.notes,
         *case_weakened.pending(commit.base, commit.new, commit.change.paths),
         *agent_without_case.named(commit),
+        *unwritten_prose.named(commit),
         *_links_brought(commit),
         *_trailer_problems(commit),
     )

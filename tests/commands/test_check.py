@@ -45,6 +45,17 @@ def test_a_sound_repository_holds_and_nothing_is_run(guarded: ScratchRepo, tmp_p
     assert not (tmp_path / "it-ran").exists()
 
 
+def test_a_link_that_leads_the_agents_text_away_is_named(guarded: ScratchRepo) -> None:
+    said = "! skills/greeter/SKILL.md leads to real.md, which no path of agent greeter covers"
+    assert said not in check(guarded)[1]
+    guarded.git("mv", "skills/greeter/SKILL.md", "real.md")
+    (guarded.root / "skills/greeter").mkdir(exist_ok=True)
+    (guarded.root / "skills/greeter/SKILL.md").symlink_to("../../real.md")
+    guarded.git("add", "--all")
+    code, told = check(guarded)
+    assert (code, said in told) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("files", "code", "said"),
     [
