@@ -45,7 +45,7 @@ def _exhausted(error: Exception) -> UnreadableError | None:
         said = f"this machine can't go on: {error.strerror}{where}"
     else:
         return None
-    return UnreadableError(said, "TMPDIR=/a/folder/with/room git commit    (or free what is full)")
+    return UnreadableError(said, "TMPDIR=/a/folder/with/room git commit    # or free what is full")
 
 
 def report_bug(error: Exception) -> None:

@@ -33,7 +33,7 @@ def _to_do(violation: Violation) -> Iterator[str]:
     elif violation.rule in _FIX_RULES:
         if violation.rule == "fix-needs-case":
             yield commands.new_case((violation.agents or (violation.agent,))[0])
-        yield "guard prove ID     (then commit its case and regressions.json to this branch)"
+        yield "guard prove ID    # then commit its case and regressions.json to this branch"
         yield "or, where it fixes nothing, change the title: feat: …"
     else:
         yield from violation.hint or ["change the pull request's title or text"]

@@ -77,7 +77,7 @@ def _refuse_placeholders(name: str, agent: str, utterance: str | None) -> None:
     hint = f'guard new-case eur-taxi --agent {shell_path(agent)} --utterance "{commands.SAID}"'
     if name == commands.NAME:
         said = f"{name} stands for a name of yours, unique in the repository"
-        raise UsageError(said, f"{hint}    (name it, and say what was said)")
+        raise UsageError(said, f"{hint}    # name it, and say what was said")
     if utterance == commands.SAID:
         said = f'"{utterance}" stands for what was said to the agent when it went wrong'
         raise UsageError(said, hint.replace("eur-taxi", shell_path(name)))

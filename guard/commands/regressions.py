@@ -81,7 +81,7 @@ def regressions(
     """Do what the action says; all but ``verify`` run nothing."""
     if action is None:
         said = f"guard regressions takes an action: {', '.join(ACTIONS)}"
-        raise UsageError(said, "guard regressions show    (or: guard regressions --help)")
+        raise UsageError(said, "guard regressions show    # or: guard regressions --help")
     if action not in ACTIONS:
         from guard.schema import nearest
 

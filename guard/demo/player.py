@@ -19,7 +19,7 @@ def play_stations(scratch: Scratch, stations: Sequence[Station]) -> None:
                 play_step(scratch, step)
             except GuardError as error:
                 said = f"station {number} of the demo ended otherwise: {error.message}"
-                raise GuardError(said, f"cd {shell_path(scratch.repo)}    (kept)") from error
+                raise GuardError(said, f"cd {shell_path(scratch.repo)}    # kept") from error
 
 
 def play_step(scratch: Scratch, step: Step) -> None:

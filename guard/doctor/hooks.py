@@ -15,9 +15,11 @@ from guard.doctor.framework import framework_document
 from guard.doctor.lefthook import MARK as LEFTHOOK
 from guard.doctor.lefthook import calls_guard, check_lefthook
 from guard.doctor.swallowed import command_before, swallowing_line
+from guard.errors import UsageError
 from guard.git import Repo, text_of
 from guard.output import printable, shell_path
 from guard.setup.framework import HOOKS, STAGES, hooks_in
+from guard.setup.hooks_folder import find_hooks_folder
 from guard.setup.lefthook import CALLS_GUARD, Lefthook, read_lefthook
 from guard.setup.managers import framework_program
 from guard.setup.yaml_text import Unreadable
@@ -48,7 +50,11 @@ class Installed(NamedTuple):
 
 def check_hooks(repo: Repo) -> Iterator[Finding]:
     """Check that each stage's hook is there, is run, and calls guard."""
-    folder = hooks_folder(repo)
+    try:
+        folder = find_hooks_folder(repo)
+    except UsageError as error:
+        yield broken(error.message, error.hint)
+        return
     yield from check_hooks_path(repo, folder)
     framework = _framework_stages(repo.root)
     lefthook = read_lefthook(repo.root)
@@ -61,12 +67,6 @@ def check_hooks(repo: Repo) -> Iterator[Finding]:
     beside_ours = any((hook.stage, hook.way) == ("pre-push", "native") for hook in found)
     texts = [hook.text for hook in found if LEFTHOOK in hook.text]
     yield from check_lefthook(repo, texts, beside_ours=beside_ours)
-
-
-def hooks_folder(repo: Repo) -> str:
-    """Return the folder that git takes hooks from, absolute."""
-    told = repo.out("rev-parse", "--path-format=absolute", "--git-path", "hooks")
-    return os.path.normpath(os.path.join(repo.root, text_of(told).removesuffix("\n")))
 
 
 def check_hooks_path(repo: Repo, folder: str) -> Iterator[Finding]:

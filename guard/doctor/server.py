@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from guard.doctor import Finding, broken, holds, look
-from guard.doctor.hooks import INSTALL, OURS, hooks_folder
+from guard.doctor.hooks import INSTALL, OURS
 from guard.judging.protected import find_policy, find_protected, why_nothing
 from guard.output import printable, shell_path
 from guard.session import Session
+from guard.setup.hooks_folder import find_hooks_folder
 from guard.wording.units import count
 
 STAGE: Final = "pre-receive"
@@ -24,7 +25,7 @@ _PYTHON: Final = re.compile(rb"(?m)^python=(.+)$")
 
 def check_server(session: Session) -> Iterator[Finding]:
     """Check the pre-receive hook, and the guard.yaml that is in force."""
-    yield from check_hook(hooks_folder(session.repo))
+    yield from check_hook(find_hooks_folder(session.repo))
     yield from check_policy(session)
 
 

@@ -7,14 +7,15 @@ isn't what was judged. A record of another git, or none, says nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from guard.change import Change, staged_change
 from guard.digests import digest_of
 from guard.errors import UnreadableError
 from guard.git import Repo
-from guard.judging.amend import find_git
+from guard.judging.amend import find_git, git_command_line
+from guard.judging.started import when_started
 
 #: Below guard's folder in a worktree's git directory.
 FILE: Final = "judged"
@@ -77,14 +78,15 @@ def moved_since(repo: Repo, change: Change, *, guarded: bool) -> str:
     return "HEAD" if seen.digest and not seen.digest.startswith(change.base.oid) else "the index"
 
 
-def committed_unjudged(what: str, message_file: str) -> UnreadableError:
+def committed_unjudged(
+    what: str, repo: Repo, now: Change, argv: Sequence[str], message_file: str
+) -> UnreadableError:
     """Return the error for what moved; ``message_file`` is where the message is kept, if it is."""
-    from guard.output import shell_path
+    from guard.judging.again import commit_again
 
-    again = f"git commit -F {shell_path(message_file)}" if message_file else "git commit"
     return UnreadableError(
         f"{what} changed after pre-commit judged it: what is committed was not judged",
-        f"{again}    (again, with what is to go into it staged)",
+        f"{commit_again(repo, now, argv, message_file)}    # once what is to go into it is staged",
     )
 
 
@@ -96,9 +98,12 @@ def refuse_moved_index(repo: Repo, judged: Change) -> None:
 def refuse_other_index(judged: Change, now: Change) -> None:
     """Raise `UnreadableError` where two changes of the same base aren't the same."""
     if digest_of_index(now) != digest_of_index(judged):
+        from guard.judging.again import commit_again
+
+        again = commit_again(judged.new.repo, now, git_command_line(), "")
         raise UnreadableError(
             "the index changed while it was judged: this is not what was judged",
-            "git commit    (again; what ran is answered by receipts)",
+            f"{again}    # what ran is answered by receipts",
         )
 
 
@@ -117,26 +122,5 @@ def _parts(change: Change) -> Iterator[bytes]:
 def identify_git() -> str:
     """Return the number and start of the git that runs this hook; empty where it can't be seen."""
     number = find_git()
-    began = _began(number) if number else ""
+    began = when_started(number) if number else ""
     return f"{number} {began}" if began else ""
-
-
-def _began(number: int) -> str:
-    """Return when a process started, as its system counts."""
-    try:
-        with open(f"/proc/{number}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode("ascii")
-    except (OSError, IndexError, ValueError):
-        return "" if os.path.isdir("/proc/self") else _asked_of_ps(number)
-
-
-def _asked_of_ps(number: int) -> str:
-    """Read it where there is no /proc (macOS), to the second."""
-    import subprocess
-
-    call = ("ps", "-o", "lstart=", "-p", str(number))
-    try:
-        said = subprocess.run(call, capture_output=True, check=False).stdout
-    except OSError:
-        return ""
-    return "-".join(os.fsdecode(said).split()) if said.isascii() else ""

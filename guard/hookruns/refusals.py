@@ -61,7 +61,7 @@ def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> st
     lines += unclear_lines(run)
     lines += owed_lines(run, 1 if unclear else 2)
     lines += _payments(run, at, owed=owed)
-    lines.append("  then     git push    (answered from receipts)")
+    lines.append("  then     git push    # answered from receipts")
     if not unclear and not _cannot_run(run):
         why = "git keeps the connection open while this hook runs; servers close it"
         lines.append(f"  why      {why}")
@@ -94,7 +94,7 @@ def _payments(run: HookRun, at: str, *, owed: bool) -> Iterator[str]:
     elif run.standing.cases_that(*wanted):
         price = costs(run.estimate)
         told = f"{price}; can be stopped and resumed" if price else "can be stopped and resumed"
-        commands.append(f"guard run --owed{at}    ({told})")
+        commands.append(f"guard run --owed{at}    # {told}")
     proofs = [shell_path(proof.id) for proof in run.standing.proofs_that(*wanted)]
     if proofs:
         elsewhere = f"    # with {at.split()[-1]} checked out" if at else ""

@@ -106,7 +106,7 @@ def tell_next(project: Project, written: Sequence[str]) -> None:
     if missing:
         steps.append(f"guard new-case ID --agent {shell_path(missing[0].agent)}")
     if _could_have_workflow(project):
-        steps.append("guard init --ci github     (pull requests are judged too)")
+        steps.append("guard init --ci github    # pull requests are judged too")
     steps.append("guard doctor, guard demo (30 s, offline)")
     for position, step in enumerate(steps):
         out(f"{'      ' if position else 'next: '}{step}")
@@ -120,13 +120,13 @@ def _could_have_workflow(project: Project) -> bool:
 def _install_steps(repo: Repo) -> list[str]:
     manager = other_manager(repo.root)
     if manager:
-        return [f"guard install     (beside {manager}, whose hooks are called first)"]
+        return [f"guard install    # beside {manager}, whose hooks are called first"]
     program = framework_program()
     if program and uses_framework(repo):
-        beside = "guard install     (beside it: the framework shows guard one ref of a push)"
+        beside = "guard install    # beside it: the framework shows guard one ref of a push"
         return [f"{program} install", beside]
     program = program or "pip install pre-commit, pre-commit"
-    return [f"guard install     (or, with the framework: {program} install)"]
+    return [f"guard install    # or, with the framework: {program} install"]
 
 
 def _some(names: Sequence[str]) -> str:

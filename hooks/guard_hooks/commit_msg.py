@@ -77,7 +77,7 @@ def _judge(repo: Repo, file: str) -> int:
     guarded = concerns(base, change.entries) or concerns(new, change.entries)
     moved = moved_since(repo, change, guarded=guarded)
     if moved:
-        raise committed_unjudged(moved, _kept_message(repo, file, argv))
+        raise committed_unjudged(moved, repo, change, argv, _kept_message(repo, file, argv))
     if not (start.parents or guarded or not change.entries):
         return ExitCode.OK
     return _judge_message(repo, base, new, change, file, argv)

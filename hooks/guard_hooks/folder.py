@@ -6,8 +6,7 @@ import os
 from typing import NamedTuple
 
 from guard.errors import UnreadableError, UsageError
-from guard.git import Repo, text_of
-from guard_hooks.shim import KEPT, is_framework, is_ours
+from guard_hooks.shim import CHANGED, KEPT, is_changed, is_framework, is_ours
 
 
 class Hook(NamedTuple):
@@ -25,14 +24,6 @@ class Hook(NamedTuple):
     def legacy(self) -> str:
         """Where pre-commit and prek move what they find, and call it from."""
         return self.path + ".legacy"
-
-
-def find_folder(repo: Repo) -> str:
-    """Return the folder, absolute: core.hooksPath where it is set, one for all worktrees else."""
-    found = repo.out("rev-parse", "--path-format=absolute", "--git-path", "hooks")
-    return os.path.normpath(
-        os.path.join(repo.root or repo.git_dir, text_of(found).removesuffix("\n"))
-    )
 
 
 def read_hook(path: str) -> bytes | None:
@@ -78,3 +69,22 @@ def move_hook(source: str, target: str) -> None:
         os.replace(source, target)
     except OSError as error:
         raise UsageError(f"{source} can't be moved to {target}: {error.strerror}") from error
+
+
+def keep_changed(hook: Hook, place: str) -> str:
+    """Copy one of ours that somebody wrote into; return the name of the copy, empty for none."""
+    text = read_hook(place) or b""
+    if not is_changed(text):
+        return ""
+    aside = free_name(hook.path + CHANGED)
+    write_hook(aside, text)
+    return os.path.basename(aside)
+
+
+def free_name(path: str) -> str:
+    """Return the path, or the first ``path-N`` that isn't there."""
+    number, name = 0, path
+    while os.path.lexists(name):
+        number += 1
+        name = f"{path}-{number}"
+    return name

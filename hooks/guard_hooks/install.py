@@ -11,10 +11,12 @@ from guard.errors import UsageError
 from guard.git import Repo, find_repo, text_of
 from guard.judging.protected import find_protected, why_nothing
 from guard.regressions import FILE
+from guard.setup.hooks_folder import find_hooks_folder
 from guard.setup.merge_driver import configure_driver, is_named
 from guard_hooks.folder import (
     Hook,
-    find_folder,
+    free_name,
+    keep_changed,
     move_hook,
     place_of_ours,
     read_hook,
@@ -54,7 +56,7 @@ def install(
 ) -> int:
     """Write the hooks of all stages; install twice and nothing changes."""
     with find_repo() as repo:
-        folder = find_folder(repo)
+        folder = find_hooks_folder(repo)
         stages = (
             *(STAGES if repo.root else ()),
             *(SERVER_STAGES if server or not repo.root else ()),
@@ -64,8 +66,11 @@ def install(
         if not force:
             refuse_what_is_in_the_way(hooks)
         os.makedirs(folder, exist_ok=True)
+        ours = [(hook, place) for hook in hooks if (place := place_of_ours(hook))]
+        changed = [keep_changed(hook, place) for hook, place in ours]
         written = [hook for hook in hooks if install_one(hook)]
         tell(repo, folder, hooks, written)
+        tell_changed(changed)
         if repo.root:
             define_merge_driver(repo)
     return 0
@@ -82,7 +87,7 @@ def refuse_what_is_in_the_way(hooks: list[Hook]) -> None:
         if must_move_aside(hook):
             raise UsageError(
                 f"{hook.path} was replaced since guard kept {hook.kept}, which differs from it",
-                "look at both, then: guard install --force    (keeps both, calls the newer one)",
+                "guard install --force    # look at both first: it keeps both, calls the newer one",
             )
 
 
@@ -110,14 +115,6 @@ def install_one(hook: Hook) -> bool:
     return True
 
 
-def free_name(path: str) -> str:
-    """Return the first ``path-N`` that isn't there."""
-    number = 1
-    while os.path.lexists(f"{path}-{number}"):
-        number += 1
-    return f"{path}-{number}"
-
-
 def tell(repo: Repo, folder: str, hooks: list[Hook], written: list[Hook]) -> None:
     """Say what was written where, what is called first, and what may surprise."""
     place = output.printable(shown(repo, folder))
@@ -133,6 +130,13 @@ def tell(repo: Repo, folder: str, hooks: list[Hook], written: list[Hook]) -> Non
         output.out(f"  called by the framework: {', '.join(chained)}")
     for surprise in surprises(repo, place):
         output.out(f"! {surprise}")
+
+
+def tell_changed(changed: list[str]) -> None:
+    """Say where the hooks of ours are that somebody wrote into."""
+    names = [name for name in changed if name]
+    if names:
+        output.out(f"! somebody changed what guard wrote: kept beside it as {', '.join(names)}")
 
 
 def define_merge_driver(repo: Repo) -> None:

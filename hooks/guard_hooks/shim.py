@@ -8,6 +8,7 @@ by itself is in `guard_hooks.quick`.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from guard_hooks.quick import quick_text
@@ -15,8 +16,13 @@ from guard_hooks.quick import quick_text
 #: Counts up when the text changes its meaning, so that `guard install` replaces older ones.
 MARK: Final = b"# regression-guard hook "
 VERSION: Final = 2
+#: By what follows a hook is known to be as it was written.
+SEALED: Final = b"# as written: " + b"-" * 16
+_SEAL: Final = re.compile(rb"(?m)^# as written: ([0-9a-f-]{16})$")
 #: Behind the name of a hook that was there before ours.
 KEPT: Final = ".guard-kept"
+#: Behind the name of one of ours that somebody wrote into, and that is taken away.
+CHANGED: Final = ".guard-changed"
 #: A folder of links to kept hooks by their own names.
 NAMED: Final = "guard-kept"
 STAGES: Final = ("commit-msg", "pre-commit", "pre-merge-commit", "pre-push")
@@ -34,6 +40,7 @@ GENERATED: Final = (*FRAMEWORKS, b"call_lefthook")
 HEAD: Final = """\
 #!/bin/sh
 {mark}{version}: {stage}. `guard uninstall` restores what was here before.
+{sealed}
 python={python}
 """
 #: Behind what a quick commit needs: a shell reads no further than it has to.
@@ -92,13 +99,27 @@ def shim_text(stage: str, python: str, earlier: bytes | None = None) -> bytes:
     """Return the hook of a stage; ``earlier`` is what was there, and is called first."""
     from shlex import quote
 
-    head = HEAD.format(mark=MARK.decode(), version=VERSION, stage=stage, python=quote(python))
+    names = {"mark": MARK.decode(), "version": VERSION, "sealed": SEALED.decode()}
+    head = HEAD.format(**names, stage=stage, python=quote(python))
     judge = JUDGE.format(stage=stage, program=PROGRAM)
     called = "" if earlier is None else _call_earlier(stage, earlier)
     # Before a push the earlier hook and ours read the same input, so it calls both.
     replaying = stage in REPLAYING
     parts = (head, judge, called) if replaying else (head, called, quick_text(stage), judge)
-    return ("".join(parts) + 'judge "$@"\n').encode("utf-8", "surrogateescape")
+    text = ("".join(parts) + 'judge "$@"\n').encode("utf-8", "surrogateescape")
+    return text.replace(SEALED, SEALED.replace(b"-" * 16, _digest(text)), 1)
+
+
+def is_changed(text: bytes) -> bool:
+    """Tell whether a hook of ours isn't any more what was written; of an old one nothing tells."""
+    sealed = _SEAL.search(text)
+    return sealed is not None and sealed[1] != _digest(text)
+
+
+def _digest(text: bytes) -> bytes:
+    from hashlib import sha256
+
+    return sha256(_SEAL.sub(SEALED, text, count=1)).hexdigest()[:16].encode()
 
 
 def _call_earlier(stage: str, earlier: bytes) -> str:

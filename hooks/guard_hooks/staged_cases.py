@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from guard.affected import Selected
@@ -17,8 +15,8 @@ from guard.hookruns.lines import costs, holding_lines, owed_lines, prose_lines, 
 from guard.hookruns.refusals import commit_text
 from guard.hookruns.run import HookRun, run_in_hook
 from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
+from guard.judging.again import as_called
 from guard.judging.left_out import LeftOut, left_out
-from guard.messages.commandline import read_command_line
 from guard.model import FAIL, PASS, XFAIL
 from guard.output import path_from_here, say
 from guard.project import Project
@@ -30,8 +28,6 @@ STAGE = "pre-commit"
 #: Files that the command which mends a case names.
 MOST_PATHS = 3
 COMMIT = "git commit"
-#: Characters of a command line that is repeated word for word.
-LONGEST = 160
 
 
 def run_cases(
@@ -96,17 +92,7 @@ def ways_out(
         return []
     pasted = " ".join(path_from_here(base.repo.root, path) for path in paths)
     add = f"git add {pasted}"
-    return [add if left else f"mend {pasted}, then: {add}", commit_again(argv)]
-
-
-def commit_again(argv: Sequence[str]) -> str:
-    """Return the command that repeats the commit: as it was called, where that can be seen."""
-    options = read_command_line(argv).options
-    # What came by standard input is gone; what `ps` shows has lost its quotes.
-    seen = os.path.isdir("/proc/self") and not any(value == "-" for _, value in options)
-    words = shlex.join(["git", *argv[1:]])
-    named = argv and os.path.basename(argv[0]) == "git" and "commit" in argv
-    return words if seen and named and words.isprintable() and len(words) <= LONGEST else COMMIT
+    return [add if left else f"mend {pasted}, then: {add}", as_called(argv) or COMMIT]
 
 
 def left_of(base: Project, change: Change, broken: Sequence[CaseResult]) -> list[LeftOut]:

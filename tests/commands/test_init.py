@@ -107,7 +107,7 @@ def test_beside_another_manager_no_file_of_the_framework_is_written(
     out = init(repo).out
     assert CONFIG not in out
     assert not (repo.root / CONFIG).exists()
-    assert f"guard install     (beside {manager}, whose hooks are called first)" in out
+    assert f"guard install    # beside {manager}, whose hooks are called first" in out
     assert "pre-commit install" not in out
     repo.write({CONFIG: "repos: []\n"})  # who has both, uses both
     assert f"wrote {CONFIG}" in init(repo).out
@@ -120,9 +120,9 @@ def test_the_framework_comes_first_only_where_it_is_used(
     monkeypatch.setenv("PATH", f"{PRE_COMMIT.parent}{os.pathsep}{os.environ['PATH']}")
     repo.commit("feat: begin", {"skills/a/SKILL.md": "x\n"})
     first = init(repo).out
-    assert "      guard install     (or, with the framework: pre-commit install)\n" in first
+    assert "      guard install    # or, with the framework: pre-commit install\n" in first
     repo.git("add", CONFIG)
-    assert "pre-commit install\n      guard install     (beside it" in init(repo).out
+    assert "pre-commit install\n      guard install    # beside it" in init(repo).out
 
 
 def test_what_the_user_wrote_stays(repo: ScratchRepo) -> None:

@@ -305,3 +305,12 @@ def test_both_ways_at_once(repo: ScratchRepo) -> None:
     repo.write({FILE: "repos: []\n"})
     assert repo.run(str(PRE_COMMIT), "install").returncode == 0
     assert marks(repo) == "✓"
+
+
+@pytest.mark.parametrize("path", ["/dev/null", ""])
+def test_hooks_path_that_is_no_folder(repo: ScratchRepo, path: str) -> None:
+    repo.git("config", "core.hooksPath", path)
+    (found,) = check(repo)
+    assert found.mark == "✗"
+    assert "that is no folder" in found.text
+    assert found.hint == "git config --local --unset core.hooksPath"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from guard.nesting import marker_of
 from tests.conftest import ScratchRepo
 from tests.gitcases.stories import (
     BETTER_TALK,
@@ -225,19 +227,21 @@ def test_007_a_hook_below_our_own_hook_steps_aside(watched: Installed, tmp_path:
     set_program(watched, MAKES_A_REPOSITORY)
     watched.stage({TALK: BETTER_TALK})
     watched.accept("docs: mean it")
-    assert f"below: {watched.root}/.git" in watched.guard("show", "greets#1").stdout
+    said = watched.guard("show", "greets#1").stdout
+    assert re.search(rf"below: \d+ \S+ {re.escape(str(watched.root))}/\.git\n", said)
 
     watched.stage({TALK: BAD_TALK})
     watched.git("worktree", "add", "-q", str(tmp_path / "linked"))
     linked = Installed(tmp_path / "linked")
     linked.stage({TALK: BAD_TALK})
-    same = {"GUARD_HOOK_ACTIVE": f"{watched.root}/.git"}
+    same = {"GUARD_HOOK_ACTIVE": marker_of(f"{watched.root}/.git")}
     for place in (watched, linked):
         done = place.call_hook("pre-commit", **same)
         assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
         assert "not judged again" in done.stderr
-        other = place.call_hook("pre-commit", GUARD_HOOK_ACTIVE=f"{tmp_path}/.git")
-        assert other.returncode == 1
+        # Of another repository, and of no process above.
+        for said in (marker_of(f"{tmp_path}/.git"), f"{watched.root}/.git"):
+            assert place.call_hook("pre-commit", GUARD_HOOK_ACTIVE=said).returncode == 1
 
 
 def test_007_hooks_of_the_user_are_called_by_git_alone(watched: Installed, tmp_path: Path) -> None:

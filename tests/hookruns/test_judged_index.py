@@ -73,14 +73,6 @@ def test_without_a_git_above_nothing_is_kept(opened: Repo, monkeypatch: pytest.M
     assert not os.path.exists(os.path.join(opened.git_dir, "guard", "judged"))
 
 
-def test_start_of_a_process_is_told_where_there_is_no_proc() -> None:
-    """By ps, as on macOS: one word, the same each time."""
-    told = judged_index._asked_of_ps(os.getpid())  # pyright: ignore[reportPrivateUsage]
-    assert told == judged_index._asked_of_ps(os.getpid())  # pyright: ignore[reportPrivateUsage]
-    assert told.count("-") == 4
-    assert " " not in told
-
-
 def test_folder_that_cannot_be_written_is_no_failure(
     opened: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,8 +58,8 @@ def test_push_with_debts() -> None:
     assert push_text(run, at_push("block"), "main at a1b2c3d", "").splitlines() == [
         "guard: not pushed: 3 cases have no evidence for main at a1b2c3d",
         "? 3 owed: olga, words, marcus (not started: this hook has 60 s)",
-        "  do       guard run --owed    (about $4.00, 5 min; can be stopped and resumed)",
-        "  then     git push    (answered from receipts)",
+        "  do       guard run --owed    # about $4.00, 5 min; can be stopped and resumed",
+        "  then     git push    # answered from receipts",
         "  why      git keeps the connection open while this hook runs; servers close it",
     ]
 

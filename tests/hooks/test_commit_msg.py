@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from guard.nesting import marker_of
 from tests.conftest import ScratchRepo
 from tests.guarded_repo import (
     BASE,
@@ -616,11 +617,11 @@ def test_the_file_is_found_from_the_folder_git_started_in(hooked: HookedRepo) ->
 
 def test_a_hook_below_our_own_hook_steps_aside(hooked: HookedRepo) -> None:
     hooked.stage({SKILL: FIXED_SKILL})
-    active = str(hooked.root / ".git")
-    done = hooked.judge(FIX_MESSAGE, GUARD_HOOK_ACTIVE=active)
+    place = str(hooked.root / ".git")
+    done = hooked.judge(FIX_MESSAGE, GUARD_HOOK_ACTIVE=marker_of(place))
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
-    elsewhere = hooked.judge(FIX_MESSAGE, GUARD_HOOK_ACTIVE=active + "-of-another")
-    assert elsewhere.returncode == 1
+    for said in (marker_of(place + "-of-another"), place, f"1 1 {place}"):
+        assert hooked.judge(FIX_MESSAGE, GUARD_HOOK_ACTIVE=said).returncode == 1, said
 
 
 def test_a_disabled_plugin_is_not_asked(hooked: HookedRepo) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from guard.nesting import marker_of
 from tests.conftest import ScratchRepo
 from tests.hooks.installed import (
     BAD_TALK,
@@ -369,10 +370,11 @@ def test_file_names_are_no_scope(installed: Installed) -> None:
 def test_hook_in_a_hook_of_the_same_repository_is_not_judged_again(installed: Installed) -> None:
     installed.stage({TALK: BAD_TALK})
     git_dir = str(installed.root / ".git")
-    done = installed.call_hook("pre-commit", GUARD_HOOK_ACTIVE=git_dir)
+    done = installed.call_hook("pre-commit", GUARD_HOOK_ACTIVE=marker_of(git_dir))
     assert done.returncode == 0
     assert "not judged again" in done.stderr
-    assert installed.call_hook("pre-commit", GUARD_HOOK_ACTIVE="/elsewhere").returncode == 1
+    for said in (marker_of("/elsewhere"), git_dir):
+        assert installed.call_hook("pre-commit", GUARD_HOOK_ACTIVE=said).returncode == 1, said
 
 
 def test_index_that_changes_while_cases_run_is_refused(repo: ScratchRepo) -> None:

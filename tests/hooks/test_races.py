@@ -37,11 +37,11 @@ def commit_with(quick: QuickRepo, *commands: str, all_files: bool = False) -> Do
     return quick.try_commit(*args, env={"GIT_EDITOR": editing(*commands)})
 
 
-def refused(quick: QuickRepo, done: Done) -> None:
+def refused(quick: QuickRepo, done: Done, again: str = "git commit -F .git/guard/message") -> None:
     assert done.returncode == 1, done.stderr
     told = done.stderr[done.stderr.index("guard: refused: ") :].splitlines()
     assert told[0].startswith(f"guard: refused: {MOVED}")
-    assert told[1].startswith("  do       git commit -F .git/guard/message")
+    assert told[1] == f"  do       {again}    # once what is to go into it is staged"
     assert len(told) == 2
     assert (quick.root / ".git/guard/message").read_text() == "docs: x\n"
 
@@ -103,6 +103,24 @@ def test_index_of_a_commit_of_all_files(quick: QuickRepo) -> None:
     quick.write({TALK: BETTER})
     assert commit_with(quick, "true", all_files=True).returncode == 0
     assert quick.started() == BOTH
+
+
+def test_the_commit_is_repeated_as_it_was_asked_for(quick: QuickRepo) -> None:
+    """Amending, of all files, of some paths: the command can be pasted and does the same."""
+    kept = "-F .git/guard/message"
+    for args, again in (
+        (("--amend",), f"git commit --amend {kept}"),
+        (("-a",), f"git commit -a {kept}"),
+        (("README.md",), f"git commit {kept} -- README.md"),
+    ):
+        quick.write({"README.md": f"more {args}\n"})
+        file = "${GIT_INDEX_FILE:-.git/index}"
+        other = f"GIT_INDEX_FILE={file} git update-index --add --cacheinfo"
+        blob = quick.git("rev-parse", f"HEAD:{TALK}").strip()
+        env = {"GIT_EDITOR": editing(f"{other} 100644,{blob},{WALK}")}
+        done = quick.try_commit(*args, env=env)
+        assert done.returncode == 1, (args, done.stderr)
+        assert f"  do       {again}" in done.stderr.replace(f", {WALK}", ""), done.stderr
 
 
 def test_formatter_behind_ours(quick: QuickRepo) -> None:
