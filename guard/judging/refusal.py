@@ -166,7 +166,9 @@ def _gone(violation: Violation, refused: Refused) -> list[str]:
 def _repeated(violation: Violation, left: list[LeftOut], refused: Refused) -> Iterator[str]:
     """Yield the last command; nothing where all is brought back, and nothing left to commit."""
     gone = [] if violation.hint or is_amend(refused.argv) else _gone(violation, refused)
-    if not gone or any(entry.name not in gone for entry in refused.change.entries):
+    # A merge is a commit still, whatever its tree.
+    others = any(entry.name not in gone for entry in refused.change.entries)
+    if not gone or others or len(refused.change.parents) > 1:
         yield _repeat(violation, left, refused)
 
 

@@ -27,7 +27,7 @@ def test_a_record_that_guards_nothing(retained: Bench, wrong: dict[str, Any], sa
     judgement = retained.judge({RECORDS: records(eur_taxi=wrong)}, "chore: record")
     (violation,) = [v for v in judgement.blocking if v.rule == "record-invalid"]
     assert said in violation.message
-    assert violation.paths == (RECORDS,)
+    assert violation.paths[0] == RECORDS
     assert invalid_records(retained.project()) == [violation]
 
 
