@@ -23,6 +23,9 @@ COMMENT_CHARS = b"#;@!$%^&|:"
 #: Codecs of text that no other program has.
 _PYTHONS_OWN = ("unicode_escape", "raw_unicode_escape", "punycode", "idna", "undefined")
 
+#: What a header is written with.
+_HEADER = "fix(agent)!: Fixes #0123456789, Guard-Exempt: why\n"
+
 MODES = ("strip", "whitespace", "verbatim", "scissors", "default")
 
 _GIVES_MESSAGE = ("-m", "-F", "-C", "--message", "--file", "--reuse-message")
@@ -71,7 +74,7 @@ def decode_message(raw: bytes, encoding: str = "") -> str:
             text = raw.decode(encoding)
             # Of a codec that makes half characters, or is Python's own, git knows nothing.
             text.encode()
-            if not _is_pythons_own(encoding):
+            if _reads_ascii(encoding) and not _is_pythons_own(encoding):
                 return text
         except (LookupError, ValueError):
             pass
@@ -80,6 +83,11 @@ def decode_message(raw: bytes, encoding: str = "") -> str:
         return text
     text = re.sub(_no_characters(), lambda found: found[0].encode().decode("latin-1"), text)
     return text.translate({0xDC00 + byte: byte for byte in range(0x80, 0x100)})
+
+
+def _reads_ascii(encoding: str) -> bool:
+    """Tell whether a header can be written in it: git cleans a message and cuts it by ASCII."""
+    return _HEADER.encode().decode(encoding) == _HEADER
 
 
 def _is_pythons_own(encoding: str) -> bool:

@@ -226,6 +226,24 @@ def test_refuses_an_unknown_mode() -> None:
         clean_raw(b"", Cleanup("strap"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "UTF-16LE", "utf_16_be", "cp037", "cp1140"])
+def test_an_encoding_that_cannot_be_a_header_s_is_not_believed(encoding: str) -> None:
+    """Git stores such a message as it stands, and the name of the encoding beside it."""
+    message = "fix(talk): say bye für\n"
+    assert decode_message(message.encode(), encoding) == message
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        *(("shift_jis", "fix: 修正"), ("euc-jp", "fix: 修正"), ("iso-2022-jp", "fix: 修正")),
+        *(("gb18030", "fix: 修正"), ("koi8-r", "fix: ура"), ("windows-1252", "fix: für “x”")),
+    ],
+)
+def test_an_encoding_that_can_is(encoding: str, text: str) -> None:
+    assert decode_message(text.encode(encoding), encoding) == text
+
+
 @pytest.mark.parametrize("encoding", ["", "no-such", "hex", "ascii", "a\0b"])
 def test_falls_back_to_latin_1_byte_by_byte(encoding: str) -> None:
     assert decode_message(b"caf\xe9 \xc3\xa9 \xe2\x82", encoding) == "café é â\x82"
