@@ -11,6 +11,7 @@ from typing import Final
 
 from guard.git import Repo, bytes_of, text_of
 from guard.judging.left_out import ignored_by
+from guard.judging.merges import tree_of
 from guard.judging.refusal import case_folders, for_each, new_case_command, trailer_of, with_kept
 from guard.model import Violation
 from guard.output import printable, shell_path
@@ -81,6 +82,9 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
         # Nothing stood before it that could fail: no proof will ever be had.
         yield _renamed(commit, repo, at)
         return
+    if violation.rule in _FIX_RULES and _is_of_another_time(violation, tip):
+        yield from _where_it_stands(violation, commit, repo, tip)
+        return
     if violation.rule == "fix-needs-case":
         yield new_case_command(violation)
     if violation.rule in _FIX_RULES:
@@ -102,6 +106,23 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
         if violation.paths:
             yield f"git add {_forced(violation.paths[:SHOWN], repo)}"
         yield _into(commit, repo, at)
+
+
+def _is_of_another_time(violation: Violation, tip: Project) -> bool:
+    """Tell whether a later commit took away, or renamed, what the commit says of agents."""
+    names = violation.agents or (violation.agent,)
+    return tip.has_config and not all(name in tip.agents for name in names)
+
+
+def _where_it_stands(violation: Violation, commit: str, repo: Repo, tip: Project) -> Iterator[str]:
+    """Yield the commands for a commit whose agent the tip doesn't know: they work there alone."""
+    there = tip.at(tree_of(repo, commit))
+    yield f"git rebase -i {_onto(commit, repo)}    # edit {commit}, and there:"
+    if violation.rule == "fix-needs-case":
+        yield new_case_command(violation)
+    yield f"guard prove ID --before HEAD^{for_each(violation)}"
+    yield f"git add {_to_add(violation, there)}"
+    yield "git commit --amend --no-edit && git rebase --continue"
 
 
 def _forced(paths: Sequence[str], repo: Repo) -> str:

@@ -51,6 +51,26 @@ def test_missing_case(repo: ScratchRepo, commits: list[str]) -> None:
     ]
 
 
+@pytest.mark.parametrize("rule", ["fix-needs-case", "fix-needs-record"])
+def test_an_agent_that_has_another_name_by_now(
+    repo: ScratchRepo, commits: list[str], rule: str
+) -> None:
+    """Its commands work where it is still called so."""
+    short = commits[1][:10]
+    config = FILES["guard.yaml"]
+    assert isinstance(config, str)
+    repo.commit("chore: rename", {"guard.yaml": config.replace("  talk:", "  speak:")})
+    told = text(repo, broken(rule, short))
+    assert len(told) <= 8
+    assert [line[11:] for line in told if line.startswith(("  do", "     "))] == [
+        f"git rebase -i {short}^    # edit {short}, and there:",
+        *(['guard new-case ID --agent talk --utterance "WHAT WAS SAID"'] if "case" in rule else []),
+        "guard prove ID --before HEAD^",
+        "git add evals/talk regressions*",
+        "git commit --amend --no-edit && git rebase --continue",
+    ]
+
+
 def test_a_first_commit_can_fix_nothing(repo: ScratchRepo, commits: list[str]) -> None:
     first = commits[-1][:10]
     reword = "nothing came before that it could fix"
