@@ -1,4 +1,4 @@
-"""Globs against DESIGN's definition, and against git's own pathspecs where the two agree."""
+"""Globs against their definition, and against git's own pathspecs where the two agree."""
 
 from __future__ import annotations
 

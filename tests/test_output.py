@@ -280,7 +280,9 @@ def test_marks_of_verdicts() -> None:
 @pytest.mark.parametrize(
     ("encoding", "shown"), [("utf-8", True), ("ascii", False), ("cp437", False), ("latin-1", False)]
 )
-def test_what_a_stream_can_show(monkeypatch: pytest.MonkeyPatch, encoding: str, shown: bool) -> None:
+def test_what_a_stream_can_show(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, shown: bool
+) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     assert output.can_show("▁█") == shown
     assert output.can_show("#")

@@ -33,13 +33,12 @@ no not never nor none nobody nothing nowhere neither without unless except only 
 wont doesnt isnt arent shouldnt mustnt avoid refuse stop
 nicht nie niemals kein keine keinen keinem keiner ohne nur ne pas jamais sans sauf aucun aucune
 nunca sin ni nada sem nem non mai senza
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
-million billion first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
-twentieth thirtieth sixtieth ninetieth hundredth
-once twice thrice half quarter double triple dozen single both
-january february march april may june july august september october november december
-monday tuesday wednesday thursday friday saturday sunday
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+hundred thousand million billion first second third fourth fifth sixth seventh eighth ninth
+tenth eleventh twelfth twentieth thirtieth sixtieth ninetieth hundredth once twice thrice half
+quarter double triple dozen single both january february march april may june july august
+september october november december monday tuesday wednesday thursday friday saturday sunday
 """
 #: Words that are right as they stand, and one letter off are another rule; `wiht` is no such word.
 _OPERATORS = """

@@ -1,8 +1,8 @@
 """The broken state of a regression: today's tree, with the agent as it was before its fix.
 
-Three rungs for kind `parent`, the first that turns red decides (DESIGN section 7): live, the
-fix's change taken back by three-way merge; pinned, all own paths as they were before; branch,
-the same before the whole branch that brought the fix. The other kinds have one rung each, and a
+Three rungs for kind `parent`, the first that turns red decides: live, the fix's change taken
+back by three-way merge; pinned, all own paths as they were before; branch, the same before the
+whole branch that brought the fix. The other kinds have one rung each, and a
 record's capsule is the last of any. Each differs from the tree under test on
 the agent's own paths and nowhere else.
 """

@@ -35,7 +35,11 @@ PATHS = st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(changes=st.dictionaries(PATHS, st.booleans()))
 def test_an_edited_tree_holds_what_was_set(
     opened: Repo, scratch: Scratch, changes: dict[bytes, bool]

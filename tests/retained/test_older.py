@@ -99,14 +99,14 @@ def test_retired() -> None:
     assert read(status="retired", retirement=told).retirement == told
 
 
-@pytest.mark.parametrize(
-    ("records", "said"),
-    [
-        ([7], "must be a mapping"),
-        ([{}], "the key `regression_id` is missing"),
-        ([RECORD, RECORD], "stands here twice"),
-    ],
-)
+NO_RECORDS: list[tuple[list[Any], str]] = [
+    ([7], "must be a mapping"),
+    ([{}], "the key `regression_id` is missing"),
+    ([RECORD, RECORD], "stands here twice"),
+]
+
+
+@pytest.mark.parametrize(("records", "said"), NO_RECORDS)
 def test_what_is_no_record(records: list[Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         parse_regressions(file_of(*records).encode())
