@@ -91,7 +91,7 @@ def test_no_repository_a_bare_one_and_no_git(repo: ScratchRepo, tmp_path: Path) 
     repo.git("init", "-q", "--bare", str(tmp_path / "bare"))
     code, out, _ = call_guard(tmp_path / "bare", "doctor")
     assert code == 1
-    assert "✗ a bare repository" in out
+    assert "✗ no hook calls guard at pre-receive" in out
     outcome = start_guard(repo, "doctor", env={"PATH": "/nonexistent"})
     assert outcome.code == 1
     assert outcome.out.count("git is not on PATH") == 1

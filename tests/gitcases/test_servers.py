@@ -76,7 +76,7 @@ def test_084_merge_ref_of_a_pull_request(forge: ScratchRepo) -> None:
     outcome = judge(forge)
     assert outcome.code == 1
     assert "2 commits since" in outcome.err
-    assert "into which HEAD merges" in outcome.err
+    assert "the merge base with main" in outcome.err
     assert "fix-needs-case" in outcome.out
     assert "docs: m" not in outcome.out + outcome.err
     forge.git("checkout", "-q", "pr")
