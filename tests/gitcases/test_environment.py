@@ -444,7 +444,9 @@ def test_012_killed_hook(
     for name, folder in (("TMPDIR", "tmp"), ("XDG_RUNTIME_DIR", "runtime")):
         (tmp_path / folder).mkdir()
         monkeypatch.setenv(name, str(tmp_path / folder))
-    set_program(watched, "exec sleep 97532")
+    # Its own number: another worker may be at the same test.
+    seconds = f"9753.{os.getpid()}"
+    set_program(watched, f"exec sleep {seconds}")
     watched.stage({TALK: BETTER_TALK})
     head, staged = watched.git("rev-parse", "HEAD"), watched.git("ls-files", "--stage")
     git = subprocess.Popen(
@@ -453,12 +455,15 @@ def test_012_killed_hook(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    wait_until(lambda: any(sleepers("97532")))
-    top = psutil.Process(git.pid)
-    below = top.children(recursive=True)
-    kill(top, number)
-    git.wait(30)
-    wait_until(lambda: not any(sleepers("97532")) and not any(map(is_alive, below)))
+    try:
+        wait_until(lambda: any(sleepers(seconds)))
+        top = psutil.Process(git.pid)
+        below = top.children(recursive=True)
+        kill(top, number)
+        git.wait(30)
+        wait_until(lambda: not any(sleepers(seconds)) and not any(map(is_alive, below)))
+    finally:
+        git.kill()
     assert watched.git("rev-parse", "HEAD") == head
     assert watched.git("ls-files", "--stage") == staged
     assert list(watched.root.glob(".git/**/*.lock")) == []
