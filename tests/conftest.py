@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from tests.guard_command import GuardCommand
 from tests.scratch_repo import ScratchRepo
 
 __all__ = ["ScratchRepo"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As in the background of a script; whatever a test starts and interrupts would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GIT_SETTINGS = """\
 [user]
