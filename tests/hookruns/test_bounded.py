@@ -22,7 +22,8 @@ def work(set_limit):
 
 sys.exit(run_hook(lambda: run_bounded(lambda limit: run_hook(lambda: work(limit)), {seconds})))
 """
-LONG = "98765"
+#: Its own: another worker may look for the same at that moment.
+LONG = f"98765.{os.getpid()}"
 
 
 def start(body: str, seconds: float = 30) -> subprocess.Popen[str]:
