@@ -1,6 +1,6 @@
 """YAML as people expect it: YAML 1.2's plain scalars, no duplicate keys, bounded anchors.
 
-`yaml.compose` with a constructor of our own is faster than CSafeLoader (PERF), and free of
+`yaml.compose` with a constructor of our own is faster than CSafeLoader, and free of
 YAML 1.1's ``no`` → False, ``010`` → 8 and ``12:30:00`` → 45000. Lines are looked up only
 when a message needs one.
 """
