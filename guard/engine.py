@@ -16,18 +16,19 @@ from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
 from guard.model import Agent, Case, Policy
-from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import CaseResult, TrialResult
+from guard.running.answers import Answers
 from guard.running.budget import Budget
+from guard.running.estimates import Estimates
 from guard.running.expectations import check_expectations
 from guard.running.loop import Loop
-from guard.running.prerequisites import agent_python, find_missing, refuse_unknown
-from guard.running.receipts import Keys, answers, is_fresh, make_receipt, result_of
+from guard.running.outcomes import case_result, is_open
+from guard.running.prerequisites import agent_python
+from guard.running.receipts import is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
 from guard.storage.records import Receipt
 from guard.tree import Tree
-from guard.trials.ground import Ground
 from guard.trials.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
 from guard.trials.options import checked_options
 from guard.trials.runfolder import RunFolder
@@ -69,14 +70,14 @@ class Engine(Closing):
         self.project = project
         self.limits = limits = limits or Limits()
         self.budget = budget or Budget()
-        self.keys = Keys(project)
         self.jobs = limits.jobs or os.cpu_count() or 1
+        by_receipts = not limits.no_cache and limits.trials is None
+        self.answers = Answers(project, by_receipts=by_receipts)
+        self.estimates = Estimates(project, self.budget, self.jobs)
         self.run_id = run_id or secrets.token_hex(8)
         self._on_trial = on_trial
         self._folder: RunFolder | None = None
         self._stages: dict[tuple[str, str], Stage] = {}
-        self._ground = Ground(project)
-        self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
 
     # Stages ----------------------------------------------------------------------------
 
@@ -111,14 +112,11 @@ class Engine(Closing):
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""
-        if agent.deterministic is not None:
-            return agent.deterministic
-        stated = agent.options.get("deterministic")
-        return stated if isinstance(stated, bool) else self.project.target_of(agent).deterministic
+        return self.estimates.is_deterministic(agent)
 
     def is_paid(self, agent: Agent) -> bool:
         """Tell whether a trial costs money, as agent or target declare."""
-        return self.project.target_of(agent).paid if agent.paid is None else agent.paid
+        return self.estimates.is_paid(agent)
 
     def is_live(self, results: Iterable[CaseResult]) -> bool:
         """Tell whether all that was run ran against the providers' own endpoints."""
@@ -127,11 +125,7 @@ class Engine(Closing):
 
     def receipt_key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""
-        agent = self.project.agents[case.agent]
-        target, options = self.project.target_of(agent), checked_options(self.project, agent)
-        with blamed_on(f"target {target.name}: its fingerprint"):
-            fingerprint = target.fingerprint(options)
-        return self.keys.key(case, fingerprint, tree)
+        return self.answers.key(case, tree)
 
     # Cases -----------------------------------------------------------------------------
 
@@ -181,30 +175,15 @@ class Engine(Closing):
 
     def missing_for(self, agent: Agent, case: Case) -> str | None:
         """Return the prerequisite of a case that is missing on this machine."""
-        asked = (agent.name, case.prerequisites)
-        if asked not in self._missing:
-            offered = self.project.plugins.prerequisites()
-            refuse_unknown(self.project, agent, case, offered)
-            of_target = self.project.target_of(agent).prerequisites
-            root = self.project.repo.root
-            self._missing[asked] = find_missing(agent, case, root, offered, of_target)
-        return self._missing[asked]
+        return self.answers.missing_for(agent, case)
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:
-        """Return the receipt that stands for a run of the case, where one does.
-
-        None does where a precondition no longer holds: data that changed voids no receipt.
-        """
-        if self.limits.no_cache or self.limits.trials is not None:
-            return None
-        found = self.project.store.find_receipt(key)
-        stands = answers(found, self.max_age(case)) and not self._ground.find_broken(case)
-        return found if stands else None
+        """Return the receipt that stands for a run of the case, where one does."""
+        return self.answers.receipt_for(case, key)
 
     def max_age(self, case: Case) -> str:
         """Return how old evidence of a case may be."""
-        stated = self.project.agents[case.agent].max_age
-        return stated or str(self.project.config.receipts["max_age"])
+        return self.answers.max_age(case)
 
     def is_owed(self, case: Case) -> bool:
         """Tell whether nothing is known of the case on this tree."""
@@ -236,34 +215,15 @@ class Engine(Closing):
         """Order: new or changed, last failed, cheapest; without a budget as they were given."""
         if self.limits.in_order or not self.budget.limited:
             return list(plans)
-
-        def urgency(plan: _Plan) -> tuple[bool, bool, float]:
-            reasons = plan.chosen.affected_by
-            seconds = self.estimate(plan.case)[0]
-            return (
-                "case" not in reasons,
-                "last-verdict" not in reasons,
-                float("inf") if seconds is None else seconds,
-            )
-
-        return sorted(plans, key=urgency)
+        return sorted(plans, key=lambda plan: self.estimates.urgency(plan.chosen, plan.case))
 
     def may_start(self, series: Series) -> bool:
         """Tell whether all of a series fits into what is left of the budget, as far as known."""
-        agent = self.project.agents[series.case.agent]
-        seconds, cost = self.estimate(series.case)
-        return self.budget.fits(seconds, cost, paid=self.is_paid(agent))
+        return self.estimates.fits(series.case)
 
     def estimate(self, case: Case) -> tuple[float | None, float | None]:
         """Return the seconds and dollars that a case takes at most, as far as they are known."""
-        deterministic = self.is_deterministic(self.project.agents[case.agent])
-        needed = most_trials(case, deterministic=deterministic)
-        seconds = self.project.store.median_seconds(case.agent, case.id)
-        cost = self.project.store.median_cost(case.agent, case.id)
-        return (
-            None if seconds is None else seconds * needed / self.jobs,
-            None if cost is None else cost * needed,
-        )
+        return self.estimates.estimate(case)
 
     def _judged(self, plan: _Plan) -> CaseResult:
         assert plan.series is not None
@@ -359,34 +319,5 @@ class _Plan(NamedTuple):
     series: Series | None = None
 
 
-def is_open(series: Series, result: CaseResult) -> bool:
-    """Tell whether a series was ended before its verdict: it can be resumed, and is no evidence."""
-    return series.stopped and result.verdict in (model.OWED, model.INCONCLUSIVE, model.NOT_TESTED)
-
-
 def _skipped(chosen: Selected, missing: str) -> CaseResult:
     return case_result(chosen, model.SKIP, missing, (), 0)
-
-
-def case_result(
-    chosen: Selected,
-    verdict: str,
-    reason: str,
-    trials: Sequence[TrialResult],
-    planned: int,
-) -> CaseResult:
-    """Return the result of a case, with what its trials cost together."""
-    costs = [t.observation.cost_usd for t in trials if t.observation.cost_usd is not None]
-    return CaseResult(
-        case=chosen.case.id,
-        agent=chosen.case.agent,
-        verdict=verdict,
-        trials=tuple(trials),
-        reason=reason,
-        affected_by=chosen.affected_by,
-        path=chosen.case.path,
-        seconds=sum(t.observation.seconds for t in trials),
-        cost_usd=sum(costs) if costs else None,
-        evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
-        planned=planned,
-    )

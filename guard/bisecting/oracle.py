@@ -14,7 +14,7 @@ from guard import model
 from guard.affected import Selected
 from guard.bisecting.search import BAD, GOOD, SKIPPED
 from guard.closing import Closing
-from guard.engine import Engine, is_open
+from guard.engine import Engine
 from guard.model import Case
 from guard.proofs.broken_state import BrokenStates
 from guard.proofs.past_agent import NO_AGENT
@@ -22,6 +22,7 @@ from guard.proofs.prove import record_of
 from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.results import CaseResult
+from guard.running.outcomes import is_open
 from guard.running.receipts import is_fresh, result_of
 from guard.running.series import Series, by_policy
 from guard.tree import Tree

@@ -11,10 +11,11 @@ from itertools import takewhile
 
 from guard import model
 from guard.affected import Selected
-from guard.engine import Engine, case_result
+from guard.engine import Engine
 from guard.model import Case
 from guard.proofs.sides import OPEN, Judge
 from guard.results import CaseResult, Side, TrialResult
+from guard.running.outcomes import case_result
 from guard.running.receipts import answers, make_receipt
 from guard.running.series import MoreTrials, Series
 from guard.storage.records import Receipt, evidence_of, trials_of

@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 
 from guard.affected import Selected
-from guard.engine import Engine, case_result
+from guard.engine import Engine
 from guard.errors import UsageError
 from guard.model import Case
 from guard.project import Project
 from guard.results import CaseResult
 from guard.running.expectations import check_expectations
+from guard.running.outcomes import case_result
 from guard.trials.trial import check_folder
 
 

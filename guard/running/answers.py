@@ -1,0 +1,60 @@
+"""What is known already: which receipt stands for a run, and what this machine lacks for one."""
+
+from __future__ import annotations
+
+from guard.model import Agent, Case
+from guard.plugin.blame import blamed_on
+from guard.project import Project
+from guard.running.prerequisites import find_missing, refuse_unknown
+from guard.running.receipts import Keys, answers
+from guard.storage.records import Receipt
+from guard.tree import Tree
+from guard.trials.ground import Ground
+from guard.trials.options import checked_options
+
+
+class Answers:
+    """Looks up what answers the cases of one project before anything is run."""
+
+    def __init__(self, project: Project, *, by_receipts: bool = True) -> None:
+        """``by_receipts``: whether a receipt may answer at all."""
+        self.project = project
+        self.by_receipts = by_receipts
+        self.keys = Keys(project)
+        self._ground = Ground(project)
+        self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
+
+    def key(self, case: Case, tree: Tree | None = None) -> str:
+        """Return the key of a case's evidence on a tree."""
+        agent = self.project.agents[case.agent]
+        target, options = self.project.target_of(agent), checked_options(self.project, agent)
+        with blamed_on(f"target {target.name}: its fingerprint"):
+            fingerprint = target.fingerprint(options)
+        return self.keys.key(case, fingerprint, tree)
+
+    def receipt_for(self, case: Case, key: str) -> Receipt | None:
+        """Return the receipt that stands for a run of the case, where one does.
+
+        None does where a precondition no longer holds: data that changed voids no receipt.
+        """
+        if not self.by_receipts:
+            return None
+        found = self.project.store.find_receipt(key)
+        stands = answers(found, self.max_age(case)) and not self._ground.find_broken(case)
+        return found if stands else None
+
+    def max_age(self, case: Case) -> str:
+        """Return how old evidence of a case may be."""
+        stated = self.project.agents[case.agent].max_age
+        return stated or str(self.project.config.receipts["max_age"])
+
+    def missing_for(self, agent: Agent, case: Case) -> str | None:
+        """Return the prerequisite of a case that is missing on this machine."""
+        asked = (agent.name, case.prerequisites)
+        if asked not in self._missing:
+            offered = self.project.plugins.prerequisites()
+            refuse_unknown(self.project, agent, case, offered)
+            of_target = self.project.target_of(agent).prerequisites
+            root = self.project.repo.root
+            self._missing[asked] = find_missing(agent, case, root, offered, of_target)
+        return self._missing[asked]

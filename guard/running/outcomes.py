@@ -1,0 +1,39 @@
+"""What the trials of a case come to, as a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from guard import model
+from guard.affected import Selected
+from guard.results import CaseResult, TrialResult
+from guard.running.series import Series
+
+
+def is_open(series: Series, result: CaseResult) -> bool:
+    """Tell whether a series was ended before its verdict: it can be resumed, and is no evidence."""
+    return series.stopped and result.verdict in (model.OWED, model.INCONCLUSIVE, model.NOT_TESTED)
+
+
+def case_result(
+    chosen: Selected,
+    verdict: str,
+    reason: str,
+    trials: Sequence[TrialResult],
+    planned: int,
+) -> CaseResult:
+    """Return the result of a case, with what its trials cost together."""
+    costs = [t.observation.cost_usd for t in trials if t.observation.cost_usd is not None]
+    return CaseResult(
+        case=chosen.case.id,
+        agent=chosen.case.agent,
+        verdict=verdict,
+        trials=tuple(trials),
+        reason=reason,
+        affected_by=chosen.affected_by,
+        path=chosen.case.path,
+        seconds=sum(t.observation.seconds for t in trials),
+        cost_usd=sum(costs) if costs else None,
+        evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
+        planned=planned,
+    )
