@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from guard.closing import Closing
 from guard.errors import UsageError
 from guard.git import Repo, find_repo
@@ -20,6 +23,7 @@ class Session(Closing):
     def __init__(self, repo: Repo, disabled: frozenset[str] = frozenset()) -> None:
         self.repo = repo
         self.store = Store.open(repo.common_dir)
+        self.store.made_by = _job
         self.disabled = disabled
 
     @classmethod
@@ -66,3 +70,11 @@ class Session(Closing):
         """End helper processes and remove scratch objects."""
         self.store.close()
         self.repo.close()
+
+
+def _job() -> Mapping[str, str]:
+    """Return the job of CI that runs here; nothing outside of any."""
+    from guard.ci.jobs import job_here
+
+    job = job_here(os.environ)
+    return job._asdict() if job else {}

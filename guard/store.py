@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from guard import __version__, model
 from guard.storage.database import Database
@@ -23,12 +23,26 @@ if TYPE_CHECKING:
     from guard.results import CaseResult, Report, TrialResult
     from guard.storage.records import Receipt
 
+    Test = Callable[[Receipt], bool]
+
 FOLDER: Final = "guard"
 FILE: Final = "store.sqlite3"
 #: Trials that a median looks back on.
 TIMINGS: Final = 21
 #: Values in one query; SQLite allows 999 in its oldest versions.
 CHUNK: Final = 500
+
+
+class Acceptance(Protocol):
+    """Says which kept evidence may answer."""
+
+    def __call__(self, receipt: Receipt) -> bool:
+        """Tell whether a receipt may."""
+        ...
+
+    def trials(self, job: Any) -> bool:
+        """Tell whether the trials of an interrupted run may, by the job that it was part of."""
+        ...
 
 
 class Store:
@@ -38,6 +52,10 @@ class Store:
         self.folder = folder
         """Guard's own folder in the common git directory; may not exist yet."""
         self._warn = warn
+        self.made_by: Callable[[], Mapping[str, str]] = dict
+        """Tells the job of CI that makes what is kept; nothing outside of any."""
+        self.accepts: Acceptance | None = None
+        """Which evidence may answer; None: all of it."""
         self._void: set[str] = set()
         self._raw = RawFiles(os.path.join(folder, "raw"))
         self._database = Database(os.path.join(folder, FILE), SCHEMA, VERSION, warn)
@@ -107,7 +125,8 @@ class Store:
         """
         from guard.storage.records import dump, trial_to_json
 
-        body = dump(trial_to_json(trial))
+        job = self.made_by()
+        body = dump({**trial_to_json(trial), **({"job": job} if job else {})})
         seen = trial.observation
 
         def work(db: sqlite3.Connection) -> None:
@@ -146,7 +165,9 @@ class Store:
         if not rows or not key:
             return ()
         return self._read_trials(
-            "run = ? AND case_id = ? AND side = ? AND key = ?", [rows[0][0], _name(case), side, key]
+            "run = ? AND case_id = ? AND side = ? AND key = ?",
+            [rows[0][0], _name(case), side, key],
+            self.accepts,
         )
 
     def adopt_trials(self, run: str, case: str, key: str, *, side: str = "") -> None:
@@ -166,12 +187,16 @@ class Store:
 
         self._database.write(work)
 
-    def _read_trials(self, condition: str, values: list[Any]) -> tuple[TrialResult, ...]:
+    def _read_trials(
+        self, condition: str, values: list[Any], accepts: Acceptance | None = None
+    ) -> tuple[TrialResult, ...]:
         from guard.storage.records import trial_from_json
 
         query = f"SELECT body FROM trials WHERE {condition} ORDER BY number"
-        rows = self._database.read(query, values)
-        return tuple(trial_from_json(json.loads(body)) for (body,) in rows)
+        bodies = [json.loads(body) for (body,) in self._database.read(query, values)]
+        if accepts and not all(accepts.trials(body.get("job")) for body in bodies):
+            return ()
+        return tuple(map(trial_from_json, bodies))
 
     # -- receipts, and the red sides of proofs -----------------------------------------------
 
@@ -179,9 +204,9 @@ class Store:
         """Keep a receipt; return its digest, empty where it could not be kept."""
         return self._put_sealed("receipt", receipt)
 
-    def find_receipt(self, key: str) -> Receipt | None:
-        """Return the newest sound receipt for a key."""
-        return self._find_sealed("receipt", "key", key)
+    def find_receipt(self, key: str, fits: Test | None = None) -> Receipt | None:
+        """Return the newest sound receipt for a key that is accepted here, and that fits."""
+        return self._find_sealed("receipt", "key", key, fits)
 
     def get_receipt(self, digest: str) -> Receipt | None:
         """Return the receipt with that digest, as a record of regressions.json names it."""
@@ -189,23 +214,32 @@ class Store:
             "red", "digest", digest
         )
 
-    def all_receipts(self) -> list[Receipt]:
-        """Return every sound receipt, the oldest first."""
-        rows = self._database.read("SELECT body FROM receipts WHERE kind = 'receipt' ORDER BY id")
+    def all_receipts(self, kind: str = "receipt") -> list[Receipt]:
+        """Return every sound receipt of a kind, ``receipt`` or ``red``, the oldest first."""
+        rows = self._database.read("SELECT body FROM receipts WHERE kind = ? ORDER BY id", [kind])
         return [receipt for (body,) in rows if (receipt := self._opened(body))]
 
     def put_red(self, red: Receipt) -> str:
         """Keep the red side of a proof: the evidence that a case failed on a broken state."""
         return self._put_sealed("red", red)
 
-    def find_red(self, key: str) -> Receipt | None:
-        """Return the newest sound red side for a key."""
-        return self._find_sealed("red", "key", key)
+    def find_red(self, key: str, fits: Test | None = None) -> Receipt | None:
+        """Return the newest sound red side for a key that is accepted here, and that fits."""
+        return self._find_sealed("red", "key", key, fits)
+
+    def put_imported(self, kind: str, receipt: Receipt) -> bool:
+        """Keep what another machine made, as it is; say whether it was kept."""
+        return self._put_row(kind, receipt)
 
     def _put_sealed(self, kind: str, receipt: Receipt) -> str:
-        from guard.storage.records import receipt_to_json, seal
+        from guard.storage.records import made_in, seal
 
-        sealed = seal(receipt)
+        sealed = seal(made_in(receipt, self.made_by()))
+        return sealed.digest if self._put_row(kind, sealed) else ""
+
+    def _put_row(self, kind: str, sealed: Receipt) -> bool:
+        from guard.storage.records import receipt_to_json
+
         row = [kind, sealed.key, sealed.digest, _name(sealed.case), receipt_to_json(sealed)]
 
         def work(db: sqlite3.Connection) -> None:
@@ -216,13 +250,17 @@ class Store:
             )
             bound_rows(db, "receipts")
 
-        return sealed.digest if self._database.write(work) else ""
+        return self._database.write(work)
 
-    def _find_sealed(self, kind: str, column: str, value: str) -> Receipt | None:
+    def _find_sealed(
+        self, kind: str, column: str, value: str, fits: Test | None = None
+    ) -> Receipt | None:
         query = f"SELECT body FROM receipts WHERE kind = ? AND {column} = ? ORDER BY id DESC"
         for (body,) in self._database.read(query, [kind, value]):
             receipt = self._opened(body)
-            if receipt and value in (receipt.key, receipt.digest):
+            if receipt is None or value not in (receipt.key, receipt.digest):
+                continue
+            if (fits is None or fits(receipt)) and (self.accepts is None or self.accepts(receipt)):
                 return receipt
         return None
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from guard.ci.accepted import Accepted, accept_evidence
 from guard.ci.guarded import is_guarded
 from guard.ci.judged import TITLE, judge_commits, judge_title, without_repetition
 from guard.ci.services import Told, told_by
@@ -115,11 +116,12 @@ def ci(
         warn(f"{job.said}; under test is the tree of HEAD ({span.tip[:SHORT]}), no file on disk")
         if not _is_guarded(job):
             return _say_nothing(job, options)
+        accepted = accept_evidence(job.start, job.tip, told)
         if plan:
-            return _tell_plan(job, untrusted=untrusted_head)
+            return _tell_plan(job, accepted, untrusted=untrusted_head)
         if untrusted_head:
             return _judge_untrusted(job, options)
-        return _judge(job, options, oldest=oldest_first)
+        return _judge(job, options, accepted, oldest=oldest_first)
 
 
 def _job(session: Session, span: Span, told: Told, *, everything: bool) -> Job:
@@ -147,7 +149,7 @@ def _say_nothing(job: Job, options: RunOptions) -> int:
     return finish_report(job.tip, report._replace(notes=(NOTHING,)), options)
 
 
-def _judge(job: Job, options: RunOptions, *, oldest: bool) -> int:
+def _judge(job: Job, options: RunOptions, accepted: Accepted, *, oldest: bool) -> int:
     """Judge commits, title and tree by the rules; run what is affected; report all of it."""
     tip = job.tip
     report = start_report(tip, "ci", "HEAD", options)
@@ -171,6 +173,7 @@ def _judge(job: Job, options: RunOptions, *, oldest: bool) -> int:
         _tell_refusal(job, rules)
     if not work.is_nothing:
         report = _run(job, work, report, options, oldest=oldest)
+    report = report._replace(notes=(*report.notes, *accepted.lines()))
     return finish_report(tip, report, options)
 
 
@@ -231,7 +234,7 @@ def _prove(engine: Engine, job: Job, work: Work) -> tuple[Sequence[ProofResult],
         return prover.prove(work.records), prover.not_established
 
 
-def _tell_plan(job: Job, *, untrusted: bool) -> int:
+def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
     """Say what would be judged and run, and what that takes."""
     tip = job.tip
     if untrusted:
@@ -247,6 +250,8 @@ def _tell_plan(job: Job, *, untrusted: bool) -> int:
     if owed:
         price = costs(needed) or "not known yet what it takes"
         out(f"to run: {names([one.case.id for one in owed])} ({price})")
+    for line in accepted.lines():
+        out(line)
     if work.records:
         listed = names([record.id for record in work.records])
         out(f"{count(len(work.records), 'regression')} to prove: {listed}")

@@ -24,6 +24,9 @@ from guard.results import (
 #: Characters of one text in a trial's record, and in a receipt's.
 RECORD_TEXT: Final = 1 << 20
 RECEIPT_TEXT: Final = 1 << 14
+#: Who made a receipt.
+LOCAL: Final = "local"
+CI: Final = "ci"
 
 Record = TypeVar("Record")
 
@@ -41,8 +44,8 @@ class Receipt(NamedTuple):
     date: str
     """UTC, ISO 8601."""
     evidence: Mapping[str, Any] = {}
-    producer: str = "local"
-    """Who made it: local, or ci and a job."""
+    producer: str = LOCAL
+    """Who made it: local, or ci; then the evidence names the job."""
     digest: str = ""
     """Of all the other fields."""
 
@@ -50,6 +53,13 @@ class Receipt(NamedTuple):
 def seal(receipt: Receipt) -> Receipt:
     """Return the receipt with its own digest."""
     return receipt._replace(digest=digest_of(receipt))
+
+
+def made_in(receipt: Receipt, job: Mapping[str, str]) -> Receipt:
+    """Return the receipt as made by a job of CI; as it is where there is none."""
+    if not job:
+        return receipt
+    return receipt._replace(producer=CI, evidence={**receipt.evidence, "job": dict(job)})
 
 
 def is_sound(receipt: Receipt) -> bool:

@@ -426,8 +426,10 @@ def test_a_plan_knows_what_is_answered_and_what_it_takes(clerk: ScratchRepo) -> 
 
 def test_the_oldest_evidence_first(clerk: ScratchRepo) -> None:
     two = {**fix(), "evals/cab.md": case(name="cab")}
+    clerk.commit("chore: accept", {"guard.yaml": CONFIG + "receipts: {accept: [ci, local]}\n"})
     clerk.commit("fix(clerk): ask", two)
     assert call_guard(clerk.root, "run", "cab").code == 0
+    clerk.git("branch", "-f", "main", "HEAD^")  # what the head alone accepts isn't accepted
     run = [one["id"] for one in report(clerk, "--all", "--oldest-first")["cases"]]
     assert run == ["taxi", "cab"]
     assert [one["id"] for one in report(clerk, "--all")["cases"]] == ["cab", "taxi"]
