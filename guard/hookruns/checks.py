@@ -58,10 +58,11 @@ def tell_checks(proof: GraderProof, *, unkept: bool = True) -> None:
         say(printable(line))
 
 
-def push_refusal(proof: GraderProof, place: str, repo: Repo) -> str:
+def push_refusal(proof: GraderProof, place: str, repo: Repo | None) -> str:
     """Return the text for a tip whose checks can't tell, or of which it isn't known.
 
-    Nothing where there is no such check. ``place`` names the tip.
+    Nothing where there is no such check. ``place`` names the tip; without ``repo`` the files
+    that it comes from lie elsewhere.
     """
     if proof.violations:
         return _broken(proof.violations, place)
@@ -86,13 +87,13 @@ def _is_left_out(told: Told) -> bool:
     return any(told.said == f"{path} is missing" for path in told.record.observation_paths.values())
 
 
-def _mending(told: Told, repo: Repo) -> Iterator[str]:
+def _mending(told: Told, repo: Repo | None) -> Iterator[str]:
     """Yield the commands that bring what is missing: from disk, where it was only left out."""
     paths = list(told.record.observation_paths.values())
-    lying = [path for path in paths if os.path.isfile(os.path.join(repo.root, path))]
+    lying = [path for path in paths if repo and os.path.isfile(os.path.join(repo.root, path))]
     if len(lying) < len(paths) or not _is_left_out(told):
         yield prove_again(told)
-    ignored = ignored_by(repo, [bytes_of(path) for path in paths])
+    ignored = repo and ignored_by(repo, [bytes_of(path) for path in paths])
     yield f"git add {'-f ' if ignored else ''}{' '.join(map(shell_path, [FILE, *paths]))}"
     yield f'git commit -m "test: keep what the proof of {told.record.id} saw" && git push'
 

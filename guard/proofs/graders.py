@@ -43,6 +43,12 @@ NOT_ASKED: Final = "not asked"
 #: A proof of before observations were kept, or one that none could be kept of.
 NOT_KEPT: Final = "not kept"
 
+#: Why a record's checks can't tell: a recorded key accepts what it rejected; what is kept can't
+#: be used; they can't be asked on this machine.
+ACCEPTS: Final = "accepts"
+OBSERVATION: Final = "observation"
+MACHINE: Final = "machine"
+
 CHECKERS: Final = "command"
 
 
@@ -53,6 +59,8 @@ class Told(NamedTuple):
     verdict: str
     said: str = ""
     paths: tuple[str, ...] = ()
+    fault: str = ""
+    """ACCEPTS, OBSERVATION or MACHINE; empty where other checks may tell."""
 
 
 class Graders(Closing):
@@ -84,7 +92,7 @@ class Graders(Closing):
                 raise ObservationError(f"{missing} is missing")
             return self._judged(record, case, keys)
         except (ObservationError, KeptError) as error:
-            return Told(record, UNKNOWN, str(error), (case.path,))
+            return Told(record, UNKNOWN, str(error), (case.path,), OBSERVATION)
 
     def _missing(self, record: Record) -> str | None:
         """Return the first observation that should be there; None where none ever was."""
@@ -101,13 +109,14 @@ class Graders(Closing):
         for side, path in record.observation_paths.items():
             kept = self._read(record, side, path)
             found = self.grade(case, kept.left_in)
-            verdict, said = (
-                self._of_rejected(found, asked)
-                if side == REJECTED
-                else self._of_accepted(found, case, kept)
-            )
-            if verdict != HOLDS:
-                return Told(record, verdict, said, (case.path, path))
+            told = Told(record, HOLDS, paths=(case.path, path))
+            if side == REJECTED:
+                told = self._of_rejected(told, found, asked)
+            else:
+                verdict, said = self._of_accepted(found, case, kept)
+                told = told._replace(verdict=verdict, said=said)
+            if told.verdict != HOLDS:
+                return told
         return Told(record, HOLDS)
 
     def _read(self, record: Record, side: str, path: str) -> Kept:
@@ -116,16 +125,18 @@ class Graders(Closing):
         except ObservationError as error:
             raise ObservationError(f"{path} {error.message}") from error
 
-    def _of_rejected(self, found: Grade, keys: Iterable[str]) -> tuple[str, str]:
+    def _of_rejected(self, told: Told, found: Grade, keys: Iterable[str]) -> Told:
         if found.verdict in (model.ERROR, model.STALE):
-            return UNKNOWN, found.reason
+            return told._replace(verdict=UNKNOWN, said=found.reason)
         scored = {score.key for score in found.scores}
         for key in keys:
             if key not in scored:
-                return BROKEN, f"nothing scores {key}, on which what happened was rejected"
+                said = f"nothing scores {key}, on which what happened was rejected"
+                return told._replace(verdict=BROKEN, said=said)
             if key not in found.failing or key in found.excused:
-                return BROKEN, f"{key} accepts now what happened before the fix"
-        return HOLDS, ""
+                said = f"{key} accepts now what happened before the fix"
+                return told._replace(verdict=BROKEN, said=said, fault=ACCEPTS)
+        return told
 
     def _of_accepted(self, found: Grade, case: Case, kept: Kept) -> tuple[str, str]:
         if found.verdict in (model.PASS, model.XFAIL):
@@ -221,6 +232,6 @@ def _all_told(graders: Graders, records: Iterable[Record]) -> Iterator[Told]:
         try:
             told = graders.judge(record)
         except GuardError as error:
-            told = Told(record, UNKNOWN, error.message)
+            told = Told(record, UNKNOWN, error.message, fault=MACHINE)
         if told is not None:
             yield told

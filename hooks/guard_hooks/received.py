@@ -135,9 +135,22 @@ def judge_commits(received: Received, policy: Policy) -> int:
     if judged.blocking:
         refuse(received, policy, judged)
         return ExitCode.REGRESSION
+    if code := judge_checks(received, policy, own):
+        return code
     tell_notes(judged)
     tell_owed(received, policy, own)
     return ExitCode.OK
+
+
+def judge_checks(received: Received, policy: Policy, own: Sequence[CommitInfo]) -> int:
+    """Ask the records' checks on each tip that is new here; return the exit code."""
+    new = {commit.id for commit in own}
+    tips = [tip for tip in received.tips if tip.commit in new]
+    if all(received.tree(tip).get(RECORDS.encode()) is None for tip in tips):
+        return ExitCode.OK
+    from guard_hooks import received_checks  # late: it brings the engine
+
+    return received_checks.judge_checks(tips, policy)
 
 
 def own_ranges(received: Received, *, by_range: bool) -> list[Sequence[CommitInfo]]:
