@@ -12,7 +12,6 @@ from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import Report
 from guard.trials.filters import BY_FILTER
-from guard.trials.sandbox import NOT_CONTROLLED
 from guard.verdict import exit_code
 
 
@@ -64,7 +63,7 @@ def _uncontrolled(report: Report) -> list[str]:
     ]
     cases = [*report.cases, *(half for half in halves if half)]
     told = {part for c in cases for trial in c.trials for part in trial.isolation.split(" + ")}
-    return sorted(part for part in told if NOT_CONTROLLED in part or BY_FILTER in part)
+    return sorted(part for part in told if "not controlled" in part or BY_FILTER in part)
 
 
 def tell_plugins(project: Project, report: Report) -> None:

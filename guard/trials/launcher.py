@@ -12,7 +12,7 @@ is imported late (the interpreter may be out of sight by then).
 Messages come over the socket on standard input, each a length and a marshalled tuple, with
 file descriptors beside it. Answers are lines, written to the last descriptor of their message.
 
-    ("place", hidden, kept)             → "ready [why there is no namespace]"
+    ("place", hidden, kept, private)    → "ready [why there is no namespace]"
     ("start", cwd, argv, environment)   → "started PID", later "ended CODE"; or "failed ERRNO"
     ("kill", pid, signal)
     ("clean", grace)                    → "cleaned [PID...]": what was left
@@ -102,7 +102,7 @@ class Server:
         elif message[0] == "clean":
             report(fds[-1], "cleaned", *self.clean(message[1]))
         elif message[0] == "place":
-            report(fds[-1], "ready", enter_namespace(message[1], message[2]))
+            report(fds[-1], "ready", enter_namespace(*message[1:]))
         for fd in fds:
             os.close(fd)
 
@@ -285,19 +285,29 @@ def state_of(pid: int) -> bytes:
         return b""
 
 
-def enter_namespace(hidden: list[bytes], kept: list[tuple[bytes, bool]]) -> str:
-    """Hide folders, keep some of what is in them (True: read-only); say why it can't be."""
+def enter_namespace(
+    hidden: list[bytes],
+    kept: list[tuple[bytes, bool]],
+    private: list[tuple[bytes, bytes, list[bytes]]],
+) -> str:
+    """Hide folders, keep some of what is in them (True: read-only); say why it can't be.
+
+    ``private`` folders are replaced by one of the slot's own, less the entries that are named.
+    """
     uid, gid = os.getuid(), os.getgid()
     try:
         become_root(uid, gid)
         call(libc.mount, b"none", b"/", None, MS_REC | MS_PRIVATE, None)
         opened = [(os.open(path, os.O_PATH | os.O_DIRECTORY), path, ro) for path, ro in kept]
+        own = [(path, os.open(backing, os.O_PATH), names) for path, backing, names in private]
         covers = [path for path in sorted(hidden) if os.path.isdir(path) and cover(path)]
         for fd, path, read_only in opened:
             bring_back(fd, path, read_only)
         for path in covers:
             flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
             call(libc.mount, b"none", path, None, flags, None)
+        for path, backing, names in own:
+            replace(path, backing, names)
         lock_mounts(uid, gid)
     except OSError as error:
         return f"{error.strerror}"
@@ -338,6 +348,20 @@ def bring_back(fd: int, path: bytes, read_only: bool) -> None:
         flags = (now & KEPT_FLAGS) | (MS_RELATIME if now & ST_RELATIME else 0)
         call(libc.mount, b"none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, None)
     os.close(fd)
+
+
+def replace(path: bytes, backing: int, names: list[bytes]) -> None:
+    """Mount a folder, opened before, over another one; of that one keep some entries."""
+    real = os.open(path, os.O_PATH)
+    call(libc.mount, b"/proc/self/fd/%d" % backing, path, None, MS_BIND, None)
+    for name in names:
+        source, place = b"/proc/self/fd/%d/%s" % (real, name), os.path.join(path, name)
+        try:
+            call(libc.mount, source, place, None, MS_BIND | MS_REC, None)
+        except FileNotFoundError:
+            continue  # gone since they were listed
+    os.close(real)
+    os.close(backing)
 
 
 def call(function: Any, *arguments: Any) -> None:

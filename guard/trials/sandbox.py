@@ -21,6 +21,7 @@ from guard.errors import TargetError
 from guard.trials import stopping
 from guard.trials.children import DirectStarter
 from guard.trials.environment import virtual_environment
+from guard.trials.private import PrivateFolders
 
 #: Not imported here: it brings ctypes along.
 LAUNCHER = os.path.join(os.path.dirname(__file__), "launcher.py")
@@ -40,6 +41,8 @@ class Layout(NamedTuple):
     """Folders that are empty there."""
     kept: tuple[tuple[str, bool], ...]
     """Folders inside the hidden ones that stay; True: read-only."""
+    private: PrivateFolders = PrivateFolders()
+    """Folders that the slot has for itself."""
 
 
 def plan_hidden(folders: Iterable[str], home: str) -> tuple[str, ...] | None:
@@ -112,7 +115,11 @@ class Launcher:
             return "not asked for"
         hidden = [os.fsencode(path) for path in layout.hidden]
         kept = [(os.fsencode(path), read_only) for path, read_only in layout.kept]
-        answer = self._ask("place", hidden, kept)
+        private = [
+            (os.fsencode(own.path), os.fsencode(own.backing), sorted(map(os.fsencode, own.seen)))
+            for own in layout.private.made
+        ]
+        answer = self._ask("place", hidden, kept, private)
         line = _read_line(answer)
         os.close(answer)
         self.usable = bool(line)
@@ -228,12 +235,24 @@ class Sandbox(NamedTuple):
     starter: Launcher | DirectStarter
     controlled: bool
     """Whether the user's checkout is hidden and ``{repo}`` read-only."""
+    private: PrivateFolders = PrivateFolders()
+    """Folders that each trial has for itself."""
+
+    def clean(self) -> bool:
+        """Empty the folders that trials have for themselves; tell whether that could be done."""
+        try:
+            for folder in self.private.made:
+                folder.clean()
+        except OSError:
+            return False
+        return True
 
     @property
     def isolation(self) -> str:
         """Say for the report how trials are kept apart."""
         if self.controlled:
-            return CONTROLLED
+            shared = ", ".join(self.private.shared)
+            return f"{CONTROLLED} + {shared}: not controlled" if shared else CONTROLLED
         return NOT_CONTROLLED if isinstance(self.starter, Launcher) else BY_TAG_ONLY
 
 
@@ -247,16 +266,28 @@ def open_sandbox(layout: Layout | None) -> Sandbox:
     if not sys.platform.startswith("linux") or not sys.executable:
         return Sandbox(DirectStarter(), False)
     if layout is not None and not _no_namespaces:
-        launcher = Launcher(layout)
-        if not launcher.namespace_problem:
-            return Sandbox(launcher, True)
-        _no_namespaces = launcher.namespace_problem
-        launcher.close()
+        box = _open_namespace(layout)
+        if isinstance(box, Sandbox):
+            return box
+        _no_namespaces = box
     launcher = Launcher(None)
     if launcher.usable:
         return Sandbox(launcher, False)
     launcher.close()
     return Sandbox(DirectStarter(), False)
+
+
+def _open_namespace(layout: Layout) -> Sandbox | str:
+    """Open a sandbox with a namespace of its own, or say why there is none."""
+    launcher = Launcher(layout)
+    if not launcher.namespace_problem:
+        return Sandbox(launcher, True, layout.private)
+    launcher.close()
+    made, shared = layout.private
+    if not made:
+        return launcher.namespace_problem
+    without = PrivateFolders((), (*shared, *(folder.path for folder in made)))
+    return _open_namespace(layout._replace(private=without))
 
 
 def probe_namespaces() -> str:

@@ -22,6 +22,7 @@ from guard.trials.given import given_pieces
 from guard.trials.links import leading_out
 from guard.trials.options import fill_options
 from guard.trials.preconditions import Files, find_broken
+from guard.trials.private import make_private_folders
 from guard.trials.redaction import Redactor
 from guard.trials.repoviews import CheckerRepo, PathTest, TargetRepo
 from guard.trials.runfolder import RunFolder, RunPlace
@@ -54,6 +55,10 @@ class Slot:
     def usable(self) -> bool:
         """Whether another trial can run here."""
         return "sandbox" not in vars(self) or self.sandbox.starter.usable
+
+    def clean(self) -> bool:
+        """Take away what the last trial left for the next; tell whether that could be done."""
+        return "sandbox" not in vars(self) or self.sandbox.clean()
 
     def close(self) -> None:
         """End the helper process, if there is one."""
@@ -111,7 +116,7 @@ class Stage(Closing):
         try:
             yield slot
         finally:
-            if slot.usable:
+            if slot.usable and slot.clean():
                 with self._lock:
                     self._free.append(slot)
             else:
@@ -125,7 +130,7 @@ class Stage(Closing):
             return open_sandbox(None)
         environments = plan_kept(hidden, os.environ.get("PATH", ""), self._python)
         kept = (*environments, (folder, False), (self.target_repo.folder, True))
-        return open_sandbox(Layout(hidden, kept))
+        return open_sandbox(Layout(hidden, kept, make_private_folders(self.place)))
 
     def given(self, case: Case) -> tuple[Piece, ...]:
         """Return the files that a case lays into its workspace. Raises `UsageError`."""
