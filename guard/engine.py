@@ -96,7 +96,7 @@ class Engine(Closing):
 
     def _prepared(self, agent: Agent, tree: Tree, run: RunFolder) -> Stage:
         project = self.project
-        return prepare_stage(
+        stage = prepare_stage(
             project.repo,
             tree,
             agent,
@@ -109,6 +109,8 @@ class Engine(Closing):
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
+        stage.asked = self.answers.fingerprint(agent)
+        return stage
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""

@@ -6,6 +6,7 @@ import secrets
 from datetime import UTC, datetime
 
 from guard.commands.options import RunOptions
+from guard.drift.noting import with_drift
 from guard.errors import UsageError
 from guard.failures import report_error
 from guard.plugin.blame import blamed_on
@@ -47,6 +48,7 @@ def finish_report(
     its verdicts count as the last ones of the cases.
     """
     unknown = (*report.not_established, *_uncontrolled(report))
+    report = with_drift(report, project.store)
     report = report._replace(finished=now(), not_established=unknown)
     report = report._replace(exit_code=exit_code(report))
     tell_plugins(project, report)

@@ -68,6 +68,17 @@ class Observation(NamedTuple):
     """``{repo}`` for checkers; exists only while evaluators run. Filled in by the engine."""
 
 
+class Fingerprint(NamedTuple):
+    """What a receipt is bound to beside files: the same twice for the same machine."""
+
+    program: str = ""
+    """Name and version of the program that is driven; several are parted by ``; ``."""
+    model: str = ""
+    """The model asked for."""
+    endpoint: str = ""
+    """Where the model answers; empty for the provider's own."""
+
+
 class Score(NamedTuple):
     """One key, a value from 0 to 1, a reason in words."""
 
@@ -126,6 +137,37 @@ class TrialResult(NamedTuple):
     """
     files: tuple[KeptFile, ...] = ()
     """What it changed and what its expectations name, as it left them; bounded."""
+    asked: Fingerprint = Fingerprint()
+    """What the target said, before it ran, that it drives: the observation says what answered."""
+
+
+class Drift(NamedTuple):
+    """One version that isn't what it was when a case last held, or not one within a run."""
+
+    what: str
+    """program, model or endpoint."""
+    name: str
+    """Of the program; else ``the model`` and so on."""
+    now: str
+    was: str = ""
+    """Empty where several answered within one run, which ``now`` lists then."""
+    since: str = ""
+    """When the case last held, UTC, ISO 8601."""
+    stated: bool = False
+    """Whether another one is asked for, so that a change of the configuration may be behind it."""
+
+
+class BaseRun(NamedTuple):
+    """How a case that fails ended on the tree before the change."""
+
+    sha: str
+    verdict: str = ""
+    """Empty where it was not run: the reason says why."""
+    passed: int = 0
+    trials: int = 0
+    reason: str = ""
+    reused: str = ""
+    """Date of the receipt that answered."""
 
 
 class CaseResult(NamedTuple):
@@ -157,6 +199,10 @@ class CaseResult(NamedTuple):
     """UNGRADED by prose alone, and neither the change nor a record names it: fails no run."""
     repeated: Side | None = None
     """What a second, fresh gate counted, where one was run to confirm a FAIL."""
+    drift: tuple[Drift, ...] = ()
+    """What else it runs by than when it last held; changes no verdict."""
+    base: BaseRun | None = None
+    """How it ended before the change, where that was asked."""
 
     @property
     def graded(self) -> tuple[TrialResult, ...]:
@@ -226,5 +272,7 @@ class Report(NamedTuple):
     notes: tuple[str, ...] = ()
     """Shown, and changes nothing."""
     exit_code: int = 0
+    drift: tuple[str, ...] = ()
+    """Which model or program is another than when cases last held: said first, changes nothing."""
     commits: int | None = None
     """How many commits the rules judged; None where they were asked about none."""

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from guard import __version__, model
 from guard.storage.database import Database
 from guard.storage.raw_files import RawFiles
-from guard.storage.schema import SCHEMA, VERSION, bound_rows, bound_trials
+from guard.storage.schema import STEPS, bound_rows, bound_trials
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from guard.drift.versions import Held
     from guard.results import CaseResult, Report, TrialResult
     from guard.storage.records import Receipt
 
@@ -58,7 +59,7 @@ class Store:
         """Which evidence may answer; None: all of it."""
         self._void: set[str] = set()
         self._raw = RawFiles(os.path.join(folder, "raw"))
-        self._database = Database(os.path.join(folder, FILE), SCHEMA, VERSION, warn)
+        self._database = Database(os.path.join(folder, FILE), STEPS, warn)
 
     @classmethod
     def open(cls, common_dir: str, warn: Callable[[str], None] | None = None) -> Store:
@@ -281,9 +282,12 @@ class Store:
 
     def put_run(self, report: Report) -> None:
         """Keep a finished run, and each case's verdict as its last one."""
+        from guard.storage.held import driven_by, held_rows
+
         verdicts = {case.case: case.verdict for case in report.cases}
         proofs = {proof.id: proof.verdict for proof in report.regressions}
-        body = json.dumps({"cases": verdicts, "regressions": proofs, "tree": report.tree})
+        told = {"cases": verdicts, "regressions": proofs, "tree": report.tree}
+        body = json.dumps({**told, "driven_by": driven_by(report)})
         run = [report.run_id, report.command, report.started, report.finished, report.exit_code]
 
         def work(db: sqlite3.Connection) -> None:
@@ -297,9 +301,24 @@ class Store:
                 " VALUES (?, ?, ?, ?, ?)",
                 [_verdict_row(case, report) for case in report.cases if _was_judged(case)],
             )
+            db.executemany(
+                "INSERT OR REPLACE INTO held (case_id, agent, run, date, body)"
+                " VALUES (?, ?, ?, ?, ?)",
+                [
+                    [_name(case), _name(agent), report.run_id, report.finished, versions]
+                    for case, agent, versions in held_rows(report)
+                ],
+            )
             bound_rows(db, "runs")
 
         self._database.write(work)
+
+    def last_held(self) -> dict[str, Held]:
+        """Return case id → by which versions it held when it was last run and did."""
+        from guard.storage.held import held_from
+
+        rows = self._database.read("SELECT case_id, date, body FROM held")
+        return {_name_from(case): held_from(str(date), body) for case, date, body in rows}
 
     def get_runs(self, limit: int = 50) -> list[dict[str, Any]]:
         """Return the latest runs, the newest first."""

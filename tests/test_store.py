@@ -10,12 +10,21 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from guard.drift.versions import Held, Versions
 from guard.model import FAIL, NOT_TESTED, PASS
-from guard.results import CaseResult, Observation, ProofResult, Report, TrialResult
+from guard.results import (
+    CaseResult,
+    Fingerprint,
+    Observation,
+    ProofResult,
+    Report,
+    TrialResult,
+)
 from guard.storage import mounts
 from guard.storage import schema as store_schema
 from guard.storage.records import Receipt
@@ -61,6 +70,7 @@ def read_everything(store: Store) -> None:
     assert store.find_red("sha256:key") is None
     assert store.all_receipts() == []
     assert store.last_verdicts() == {}
+    assert store.last_held() == {}
     assert store.get_runs() == []
     assert store.median_seconds("expense", "taxi") is None
     assert store.get_raw("x") is None
@@ -252,7 +262,7 @@ def test_tables_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_trial_records_are_bounded_by_size(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "t.sqlite3")
-    for statement in store_schema.SCHEMA:
+    for statement in chain.from_iterable(store_schema.STEPS):
         db.execute(statement)
     db.executemany(
         "INSERT INTO trials (run, case_id, side, number, size) VALUES ('r', 'c', '', ?, 100)",
@@ -312,6 +322,95 @@ def test_a_newer_schema_is_left_alone(store: Store, tmp_path: Path, warnings: li
     assert len(warnings) == 1
     assert "newer guard" in warnings[0]
     assert Path(file_of(tmp_path)).read_bytes() == before
+
+
+@pytest.fixture
+def of_version_1(tmp_path: Path) -> str:
+    """A store that the first version made, with a receipt in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("guard.store.STEPS", store_schema.STEPS[:1])
+        first = Store.open(str(tmp_path), lambda text: None)
+        first.put_receipt(RECEIPT)
+        first.close()
+    return file_of(tmp_path)
+
+
+def version_of(path: str) -> int:
+    with sqlite3.connect(path) as db:
+        found = int(db.execute("PRAGMA user_version").fetchone()[0])
+    db.close()
+    return found
+
+
+def test_a_store_of_an_older_version_is_read_as_it_is_and_upgraded_by_a_write(
+    store: Store, of_version_1: str, warnings: list[str]
+) -> None:
+    assert store.find_receipt(RECEIPT.key) is not None
+    assert store.last_held() == {}
+    assert version_of(of_version_1) == 1
+    store.put_run(Report("run", "r1", cases=(held_case(),)))
+    assert version_of(of_version_1) == store_schema.VERSION
+    assert store.find_receipt(RECEIPT.key) is not None
+    assert store.last_held()["taxi"].versions.models == ("m-1",)
+    assert warnings == []
+
+
+def test_an_older_store_that_cannot_be_written_still_answers(
+    of_version_1: str, tmp_path: Path, warnings: list[str]
+) -> None:
+    folder = os.path.dirname(of_version_1)
+    os.chmod(of_version_1, 0o444)
+    os.chmod(folder, 0o555)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        store = Store.open(str(tmp_path), warnings.append)
+        assert store.find_receipt(RECEIPT.key) is not None
+        assert store.last_held() == {}
+        store.put_run(Report("run", "r1", cases=(held_case(),)))
+        assert store.find_receipt(RECEIPT.key) is not None
+        store.close()
+    finally:
+        os.chmod(folder, 0o755)
+    assert len(warnings) == 1
+
+
+def test_two_processes_upgrade_an_older_store_once(of_version_1: str, tmp_path: Path) -> None:
+    first, second = (Store.open(str(tmp_path), lambda text: None) for _ in range(2))
+    assert first.last_held() == second.last_held() == {}
+    first.put_run(Report("run", "r1", cases=(held_case(),)))
+    second.put_run(Report("run", "r2", cases=(held_case("m-2"),)))
+    assert first.last_held()["taxi"].versions.models == ("m-2",)
+    assert [run["run_id"] for run in second.get_runs()] == ["r2", "r1"]
+    first.close()
+    second.close()
+
+
+def held_case(model: str = "m-1", verdict: str = PASS) -> CaseResult:
+    seen = Observation(model=model, program="brew 1.0", seconds=1.0)
+    asked = Fingerprint("brew 1.0", "m")
+    made = TrialResult("taxi", 1, verdict, observation=seen, asked=asked)
+    return CaseResult("taxi", "expense", verdict, (made,))
+
+
+def test_a_case_that_held_leaves_what_it_ran_by(store: Store) -> None:
+    store.put_run(Report("run", "r1", finished="2026-07-12T10:00:00Z", cases=(held_case(),)))
+    store.put_run(Report("run", "r2", cases=(held_case("m-2", FAIL),)))
+    answered = held_case("m-3")._replace(reused="2026-07-12T10:00:00Z")
+    store.put_run(Report("run", "r3", cases=(answered,)))
+    held = Held(
+        Versions(Fingerprint("brew 1.0", "m"), ("brew 1.0",), ("m-1",)), "2026-07-12T10:00:00Z"
+    )
+    assert store.last_held() == {"taxi": held}
+    driven = [run["driven_by"] for run in store.get_runs()]
+    assert driven[0] == {}  # a receipt answered
+    assert driven[1]["expense"]["models"] == ["m-2"]
+
+
+def test_the_fixed_side_of_a_proof_held_too(store: Store) -> None:
+    proof = ProofResult("taxi", "expense", "taxi", "PROVEN", after_result=held_case())
+    store.put_run(Report("verify", "r1", regressions=(proof,)))
+    assert list(store.last_held()) == ["taxi"]
 
 
 def test_a_network_file_system_is_not_trusted(

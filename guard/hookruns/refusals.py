@@ -12,6 +12,7 @@ from guard import model
 from guard.hookruns.lines import (
     broken_lines,
     costs,
+    drift_lines,
     others_line,
     owed_lines,
     refuted_lines,
@@ -58,6 +59,7 @@ def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> st
     owed = OWED in refused
     unclear = run.standing.has(UNCLEAR)
     lines = [f"guard: not pushed: {_unknown(run, owed=owed)} for {place}"]
+    lines += drift_lines(run)
     lines += unclear_lines(run)
     lines += owed_lines(run, 1 if unclear else 2)
     lines += _payments(run, at, owed=owed)
@@ -116,7 +118,7 @@ def _broken_text(run: HookRun, refused: str, where: str, before: Before, most: i
         first = f"guard: {refused}: {names([p.id for p in proofs], 3)} "
         first += f"{_do_not_hold(len(proofs))} {where}"
         return "\n".join([first, *refuted_lines(proofs)])
-    lines = [f"guard: {refused}: {_headline(cases, where, before)}"]
+    lines = [f"guard: {refused}: {_headline(cases, where, before)}", *drift_lines(run)]
     if proofs:
         return "\n".join([*lines, *broken_lines(cases, 1), *refuted_lines(proofs, 1)])
     return "\n".join([*lines, *broken_lines(cases, most), *others_line(run)])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from guard import model
 from guard.affected import Selected
+from guard.drift.noting import with_drift
 from guard.engine import Engine, Limits
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.standing import OWED, Standing, case_standing
@@ -33,6 +34,8 @@ class HookRun(NamedTuple):
     standing: Standing
     estimate: Estimate = Estimate()
     budget_seconds: float = 0.0
+    drift: tuple[str, ...] = ()
+    """Which model or program is another than when the cases last held."""
 
 
 #: Judges the records of a tree with the engine that ran its cases.
@@ -65,8 +68,8 @@ def run_in_hook(
                 proofs = tuple(verify(engine))
             estimate = estimate_owed(engine, cases)
     standing = Standing(cases, proofs)
-    remember(project, f"hook {stage}", at, engine.run_id, began, standing)
-    return HookRun(standing, estimate, float(limits["max_seconds"]))
+    drift = remember(project, f"hook {stage}", at, engine.run_id, began, standing)
+    return HookRun(standing, estimate, float(limits["max_seconds"]), drift)
 
 
 def budget_of(limits: Mapping[str, Any]) -> Budget:
@@ -125,8 +128,11 @@ def _estimate(engine: Engine, case: Case) -> Estimate:
 
 def remember(
     project: Project, command: str, at: str, run_id: str, began: str, standing: Standing
-) -> None:
-    """Keep the run, so that `guard show` and the next hook know of it; tell the plugins."""
+) -> tuple[str, ...]:
+    """Keep the run, so that `guard show` and the next hook know of it; tell the plugins.
+
+    Return which model or program is another than when the cases last held.
+    """
     tested = tuple(case for case in standing.cases if case.verdict != model.NOT_TESTED)
     report = Report(
         command=command,
@@ -138,5 +144,7 @@ def remember(
         cases=tested,
         regressions=standing.proofs,
     )
+    report = with_drift(report, project.store)
     project.store.put_run(report)
     tell_plugins(project, report)
+    return report.drift

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         Commit,
         Evaluator,
         Expectations,
-        Fingerprint,
         Finished,
         Option,
         Prerequisite,
@@ -29,7 +28,15 @@ if TYPE_CHECKING:
         watch,
     )
     from guard.plugin.markers import hookimpl, hookspec
-    from guard.results import FileChange, Observation, Report, Score, ToolCall, TrialResult
+    from guard.results import (
+        FileChange,
+        Fingerprint,
+        Observation,
+        Report,
+        Score,
+        ToolCall,
+        TrialResult,
+    )
     from guard.trials.environment import find_program
 
 __all__ = [
@@ -70,7 +77,10 @@ _HOMES = {
     "guard.trials.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
     "guard.model": ("Agent", "Case", "Policy"),
-    "guard.results": ("FileChange", "Observation", "Report", "Score", "ToolCall", "TrialResult"),
+    "guard.results": (
+        *("FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),
+        "TrialResult",
+    ),
     "guard.plugin.markers": ("hookimpl", "hookspec"),
 }
 

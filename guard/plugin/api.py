@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from guard.results import Observation, Score
+from guard.results import Fingerprint, Observation, Score
 
 
 class Project(NamedTuple):
@@ -46,17 +46,6 @@ class Substitute(NamedTuple):
 
     what: str
     why: str
-
-
-class Fingerprint(NamedTuple):
-    """What a receipt is bound to beside files: the same twice for the same machine."""
-
-    program: str = ""
-    """Name and version of the program that is driven."""
-    model: str = ""
-    """The model asked for."""
-    endpoint: str = ""
-    """Where the model answers; empty for the provider's own."""
 
 
 class Finished(NamedTuple):

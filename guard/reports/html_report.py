@@ -8,7 +8,13 @@ from typing import Final
 
 from guard.model import Violation
 from guard.output import mark_of, printable
-from guard.reports.wording import case_sentence, each_took, proof_sides, under_test
+from guard.reports.wording import (
+    base_sentence,
+    case_sentence,
+    each_took,
+    proof_sides,
+    under_test,
+)
 from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.wording.established import established
 from guard.wording.show import show_trial
@@ -25,6 +31,7 @@ def render(report: Report) -> str:
     blocks = [
         f"<h1>guard {_text(report.command)}</h1>",
         f"<p><strong>{_text(established(report))}</strong></p>",
+        _list("Drift", map(_text, report.drift)),
         f"<p>{_text(under_test(report))} {_text(report.finished)}</p>",
         *map(_case, report.cases),
         _list("Regressions", map(_proof, report.regressions)),
@@ -45,7 +52,8 @@ def _text(text: str) -> str:
 
 def _case(case: CaseResult) -> str:
     name = f"{mark_of(case.verdict)} {case.case} {case.verdict}"
-    told = ", ".join(part for part in (case_sentence(case), each_took(case)) if part)
+    before = base_sentence(case.base) if case.base else ""
+    told = ", ".join(part for part in (case_sentence(case), before, each_took(case)) if part)
     trials = "\n".join(map(_trial, case.trials))
     return f"<details><summary>{_text(name)}: {_text(told)}</summary>\n{trials}\n</details>"
 

@@ -10,7 +10,15 @@ from typing import Any, Final, cast
 
 from guard.errors import ExitCode
 from guard.model import Violation
-from guard.results import CaseResult, ProofResult, Report, Side, TrialResult
+from guard.results import (
+    BaseRun,
+    CaseResult,
+    Drift,
+    ProofResult,
+    Report,
+    Side,
+    TrialResult,
+)
 from guard.verdict import CASE_CODES, exit_code, plain_code
 from guard.wording.intervals import wilson
 
@@ -55,6 +63,8 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "exempt_evidence": list(report.exempt),
         "not_established": list(report.not_established),
     }
+    if report.drift:
+        document["drift"] = list(report.drift)
     if report.report_only:  # the one case where exit code and verdict differ
         document["report_only"] = True
     return document
@@ -68,7 +78,7 @@ def _counts(report: Report) -> dict[str, int]:
 
 def _case(case: CaseResult) -> dict[str, Any]:
     trials = case.graded_count
-    return {
+    found: dict[str, Any] = {
         "id": case.case,
         "agent": case.agent,
         "verdict": case.verdict,
@@ -84,6 +94,34 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "evidence_class": case.evidence_class or None,
         "evidence_disqualifiers": list(case.evidence_disqualifiers),
         "runs": [_run(trial) for trial in case.trials],
+    }
+    if case.drift:
+        found["drift"] = [_drift(drift) for drift in case.drift]
+    if case.base is not None:
+        found["base"] = _base(case.base)
+    return found
+
+
+def _drift(drift: Drift) -> dict[str, Any]:
+    """Return one version that is another now; ``was`` is null where several answered in a run."""
+    return {
+        "what": drift.what,
+        "name": drift.name,
+        "now": drift.now,
+        "was": drift.was or None,
+        "since": drift.since or None,
+    }
+
+
+def _base(base: BaseRun) -> dict[str, Any]:
+    """Return how a failing case ended before the change; without a verdict it was not run."""
+    return {
+        "sha": base.sha,
+        "verdict": base.verdict or None,
+        "passed": base.passed,
+        "trials": base.trials,
+        "reason": base.reason,
+        "reused": base.reused or None,
     }
 
 
@@ -127,6 +165,7 @@ def _provenance(trial: TrialResult) -> dict[str, Any]:
         "excused": list(trial.excused),
         "model": seen.model,
         "program": seen.program,
+        "asked": trial.asked._asdict(),
         "loaded": seen.loaded,
         "used": seen.used,
         "cost_usd": seen.cost_usd,

@@ -10,6 +10,7 @@ from typing import Final
 from guard import model
 from guard.errors import ExitCode
 from guard.model import Violation
+from guard.reports.wording import base_sentence
 from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import case_code, proof_code, rule_code
 from guard.wording.established import established
@@ -30,7 +31,8 @@ def render(report: Report) -> str:
     if report.rules:
         strict = report.strict
         _add_suite(root, "guard rules", [_rule(rule, strict=strict) for rule in report.rules])
-    ET.SubElement(root[0], "system-out").text = _xml(established(report))
+    drift = [f"drift: {text}" for text in report.drift]
+    ET.SubElement(root[0], "system-out").text = _xml("\n".join([*drift, established(report)]))
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ET.indent(root)
@@ -64,6 +66,8 @@ def _case(case: CaseResult) -> ET.Element:
     ]
     if case.graded_count:
         told.append(describe_rate(case.passed, case.graded_count))
+    if case.base is not None:
+        told.append(base_sentence(case.base))
     text = "\n".join(line for line in told if line)
     if case.verdict in (model.PASS, model.XFAIL):
         _add_text(test, "system-out", text)

@@ -9,7 +9,7 @@ from typing import Final
 from guard.errors import ExitCode
 from guard.model import Violation
 from guard.output import BROKEN, LOOK, mark_of, printable
-from guard.reports.wording import each_took, interval, proof_sides, under_test
+from guard.reports.wording import base_sentence, each_took, interval, proof_sides, under_test
 from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import rule_code
 from guard.wording.established import established
@@ -27,6 +27,7 @@ def render(report: Report) -> str:
     """Return the report; what it quotes is escaped, so that it stays text."""
     blocks = [
         f"### guard {report.command}: {text(established(report))}",
+        _list("Drift", report.drift),
         text(under_test(report)),
         _cases(report.cases),
         _proofs(report.regressions),
@@ -66,6 +67,8 @@ def _case_row(case: CaseResult) -> tuple[str, ...]:
     why = "; ".join(f"{len(group.numbers)} x {group.reason}" for group in groups[:3]) or case.reason
     if case.reused:
         why = why or f"by the receipt of {case.reused}"
+    if case.base is not None:
+        why = "; ".join(part for part in (base_sentence(case.base), why) if part)
     passed = f"{case.passed} of {case.graded_count}" if case.graded_count else ""
     verdict = f"{case.verdict}, repeated" if case.confirmed else case.verdict
     return (

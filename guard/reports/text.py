@@ -9,7 +9,14 @@ from guard import model
 from guard.errors import ExitCode
 from guard.model import Violation
 from guard.output import BROKEN, HOLDS, LOOK, UNKNOWN, mark_of, printable, shell_path
-from guard.reports.wording import case_sentence, driven_by, each_took, proof_sides, under_test
+from guard.reports.wording import (
+    base_sentence,
+    case_sentence,
+    driven_by,
+    each_took,
+    proof_sides,
+    under_test,
+)
 from guard.results import CaseResult, ProofResult, Report, TrialResult
 from guard.verdict import rule_code
 from guard.wording.established import established
@@ -33,6 +40,7 @@ SHOWN_REMARKS: Final = 20
 def render(report: Report) -> str:
     """Return the report; plain text, with a mark at the start of each verdict's line."""
     lines = [
+        *_remarks(LOOK, "drift", report.drift),
         *_head(report),
         *_cases(report.cases),
         *_proofs(report.regressions),
@@ -91,6 +99,8 @@ def _case(case: CaseResult, *, in_words: bool) -> list[str]:
     sentence, took = case_sentence(case), each_took(case)
     head = f"{mark_of(case.verdict)} {printable(case.case)} {case.verdict}"
     lines = [f"{head}{': ' if sentence else ''}{sentence}{'    ' if took else ''}{took}"]
+    if case.base is not None:
+        lines.append(f"  {base_sentence(case.base)}")
     lines += _groups(case, sentence)
     if in_words and case.graded_count and case.verdict in JUDGED_BY_RATE:
         limit = describe_limit(case.passed, case.graded_count)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from guard import model
 from guard.output import printable
-from guard.results import CaseResult, ProofResult, Report
+from guard.results import BaseRun, CaseResult, ProofResult, Report
 from guard.wording.intervals import wilson
 from guard.wording.reasons import one_line
 from guard.wording.units import duration, money
 
+#: Characters of a commit's id that people are shown.
+SHORT = 7
 UNDER_TEST = {"worktree": "the working tree", "index": "what is staged"}
 
 
@@ -51,6 +53,22 @@ def _repeated(case: CaseResult) -> str:
     return f", and {case.repeated.passed} of {case.repeated.trials} when repeated"
 
 
+def base_sentence(base: BaseRun) -> str:
+    """Say how a failing case ended before the change: ``0 of 2 on a1b2c3d``."""
+    where = base.sha[:SHORT]
+    counts = f"{base.passed} of {base.trials} on {where}"
+    counts += f", by the receipt of {base.reused}" if base.reused else ""
+    reason = printable(one_line(base.reason))
+    if base.verdict in (model.PASS, model.XFAIL):
+        return f"it held before your change: {counts}"
+    if base.verdict == model.FAIL:
+        return f"it failed before your change too: {reason or counts}"
+    if base.verdict == model.XPASS:
+        return f"its baseline was outdated before your change too: {reason or counts}"
+    said = f"{base.verdict} ({reason})" if base.verdict and reason else base.verdict or reason
+    return f"whether it failed before your change isn't known: {said}, on {where}"
+
+
 def each_took(case: CaseResult) -> str:
     """Return what one trial took on average: ``$0.46, 30 s a trial``; empty if none was run."""
     if not case.trials or case.reused:
@@ -89,5 +107,5 @@ def driven_by(cases: Sequence[CaseResult]) -> list[str]:
 def under_test(report: Report) -> str:
     """Name the tree that was judged."""
     name = UNDER_TEST.get(report.at, printable(report.at))
-    where = report.sha[:7] + (f" ({printable(report.ref)})" if report.ref else "")
+    where = report.sha[:SHORT] + (f" ({printable(report.ref)})" if report.ref else "")
     return f"{name} at {where}" if name and report.sha else name or where

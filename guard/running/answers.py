@@ -5,6 +5,7 @@ from __future__ import annotations
 from guard.model import Agent, Case
 from guard.plugin.blame import blamed_on
 from guard.project import Project
+from guard.results import Fingerprint
 from guard.running.prerequisites import find_missing, refuse_unknown
 from guard.running.receipts import Keys, answers
 from guard.storage.records import Receipt
@@ -22,15 +23,23 @@ class Answers:
         self.by_receipts = by_receipts
         self.keys = Keys(project)
         self._ground = Ground(project)
+        self._fingerprints: dict[str, Fingerprint] = {}
         self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
 
     def key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""
         agent = self.project.agents[case.agent]
-        target, options = self.project.target_of(agent), checked_options(self.project, agent)
-        with blamed_on(f"target {target.name}: its fingerprint"):
-            fingerprint = target.fingerprint(options)
-        return self.keys.key(case, fingerprint, tree)
+        return self.keys.key(case, self.fingerprint(agent), tree)
+
+    def fingerprint(self, agent: Agent) -> Fingerprint:
+        """Return what the agent's target says that it drives; asked once, and no trial is run."""
+        if agent.name not in self._fingerprints:
+            target, options = self.project.target_of(agent), checked_options(self.project, agent)
+            with blamed_on(f"target {target.name}: its fingerprint"):
+                found = target.fingerprint(options)
+                known = Fingerprint(*(str(part or "") for part in found))
+            self._fingerprints[agent.name] = known
+        return self._fingerprints[agent.name]
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:
         """Return the receipt that stands for a run of the case, where one does.

@@ -18,10 +18,9 @@ from guard.change import DiffEntry
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
 from guard.model import PASS, XFAIL, Agent, Case
-from guard.plugin.api import Fingerprint
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
-from guard.results import CaseResult
+from guard.results import CaseResult, Fingerprint
 from guard.rules.commit import is_owned
 from guard.skills import is_skill, skill_heads
 from guard.storage.records import Receipt, evidence_of

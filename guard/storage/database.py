@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from guard.storage.mounts import network_filesystem
@@ -27,13 +28,16 @@ class Database:
     """The file, opened at its first use; a mere read never makes it."""
 
     def __init__(
-        self, path: str, schema: Sequence[str], version: int, warn: Callable[[str], None]
+        self, path: str, steps: Sequence[Sequence[str]], warn: Callable[[str], None]
     ) -> None:
+        """``steps``: the statements that make each version of the file out of the one before."""
         self.path = path
         self.problem = ""
         """Why it isn't used, or not written to; empty where all is well."""
-        self._schema = schema
-        self._version = version
+        self._steps = steps
+        self._version = len(steps)
+        self._found = 0
+        """Version of the open file: one that is only read stays as old as it is."""
         self._warn = warn
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
@@ -51,7 +55,8 @@ class Database:
             try:
                 return db.execute(query, values).fetchall()
             except sqlite3.Error as exc:
-                self._give_up(exc)
+                if self._found == self._version or "no such table" not in str(exc):
+                    self._give_up(exc)
                 return []
 
     def write(self, work: Work) -> bool:
@@ -85,7 +90,7 @@ class Database:
         self.close()
 
     def _open(self, creating: bool) -> sqlite3.Connection | None:
-        if self._off or self._db is not None:
+        if self._off or (self._db is not None and not (creating and self._is_older())):
             return self._db
         if not creating and not os.path.exists(self.path):
             return None
@@ -108,7 +113,13 @@ class Database:
             self._give_up(exc)
         return None
 
+    def _is_older(self) -> bool:
+        return self._found < self._version and self._writable
+
     def _open_file(self, folder: str, creating: bool) -> sqlite3.Connection | None:
+        if self._db is not None:
+            self._upgrade(self._db)
+            return self._db
         if creating and not os.path.exists(self.path):
             os.makedirs(folder, exist_ok=True)
             if not os.access(folder, os.W_OK):
@@ -118,12 +129,12 @@ class Database:
             db.close()
             self._turn_off("was written by a newer guard: upgrade this one")
             return None
-        if found < self._version:
-            if not creating:  # being made by another process just now, or left half made
-                db.close()
-                return None
-            self._create(db)
-        self._db = db
+        if not (found or creating):  # being made by another process just now, or left half made
+            db.close()
+            return None
+        self._db, self._found = db, found
+        if creating and self._is_older():
+            self._upgrade(db)
         return db
 
     def _connect(self) -> tuple[sqlite3.Connection, int]:
@@ -153,15 +164,18 @@ class Database:
         db.execute("PRAGMA synchronous = NORMAL")
         return db, int(db.execute("PRAGMA user_version").fetchone()[0])
 
-    def _create(self, db: sqlite3.Connection) -> None:
-        """Make the tables, unless another process has been quicker."""
-        self._use_wal(db)
+    def _upgrade(self, db: sqlite3.Connection) -> None:
+        """Make the tables that are missing, unless another process has been quicker."""
+        if not self._found:
+            self._use_wal(db)
         db.execute("BEGIN IMMEDIATE")
-        if int(db.execute("PRAGMA user_version").fetchone()[0]) < self._version:
-            for statement in self._schema:
+        found = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if found < self._version:
+            for statement in chain.from_iterable(self._steps[found:]):
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {self._version}")
         db.execute("COMMIT")
+        self._found = self._version
 
     def _use_wal(self, db: sqlite3.Connection) -> None:
         """Switch to WAL; SQLite doesn't wait here, so that two who start together must."""

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 from guard.results import (
     CaseResult,
     FileChange,
+    Fingerprint,
     KeptFile,
     Observation,
     Score,
@@ -119,6 +120,7 @@ def trial_from_json(fields: Mapping[str, Any]) -> TrialResult:
         failing=tuple(fields.get("failing", ())),
         excused=tuple(fields.get("excused", ())),
         files=tuple(_known(KeptFile, item) for item in fields.get("files", ())),
+        asked=_known(Fingerprint, fields.get("asked", {})),
     )
 
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import sqlite3
 
-#: Counts up with each change below; a store of a newer version is left alone.
-VERSION: Final = 1
-SCHEMA: Final = (
+_FIRST: Final = (
     """CREATE TABLE parsed (
          id INTEGER PRIMARY KEY, kind TEXT, version TEXT, blob TEXT, body TEXT,
          UNIQUE (kind, version, blob))""",
@@ -32,7 +30,16 @@ SCHEMA: Final = (
          id INTEGER PRIMARY KEY, agent BLOB, case_id BLOB, seconds REAL, cost_usd REAL)""",
     "CREATE INDEX timings_by_case ON timings (agent, case_id)",
 )
-#: Rows kept of each table, the newest; verdicts are bounded by the number of cases.
+#: By which versions each case held last.
+_HELD: Final = (
+    """CREATE TABLE held (
+         case_id BLOB PRIMARY KEY, agent BLOB, run TEXT, date TEXT, body TEXT)""",
+)
+#: What makes each version of the file out of the one before: add a step, alter none.
+STEPS: Final = (_FIRST, _HELD)
+#: A store of an older version gets the steps that it lacks; one of a newer is left alone.
+VERSION: Final = len(STEPS)
+#: Rows kept of each table, the newest; verdicts and held are bounded by the number of cases.
 KEPT_ROWS: Final = {"parsed": 50_000, "receipts": 20_000, "runs": 1_000, "timings": 20_000}
 #: Characters of trial records kept in all.
 KEPT_TRIALS: Final = 64 << 20

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from guard.git import bytes_of
-from guard.results import KeptFile, Observation, Score, ToolCall, TrialResult
+from guard.results import Fingerprint, KeptFile, Observation, Score, ToolCall, TrialResult
 
 #: A shorter value is no secret, and redacting it would garble every text.
 LEAST_CHARACTERS = 4
@@ -53,6 +53,7 @@ class Redactor:
             scores=tuple(Score(s.key, s.value, self.text(s.reason)) for s in result.scores),
             observation=self.observation(result.observation),
             files=tuple(map(self.file, result.files)),
+            asked=Fingerprint(*map(self.text, result.asked)),
         )
 
     def file(self, kept: KeptFile) -> KeptFile:

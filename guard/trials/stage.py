@@ -16,6 +16,7 @@ from guard.globs import compile_globs, literal
 from guard.model import Agent, Case
 from guard.plugin.api import Evaluator, Target
 from guard.references import named_in_repo
+from guard.results import Fingerprint
 from guard.tree import Tree
 from guard.trials.environment import shared_environment
 from guard.trials.given import given_pieces
@@ -90,6 +91,8 @@ class Stage(Closing):
         self.place = place
         self.target_repo = target_repo
         self.checker_repo = checker_repo
+        self.asked = Fingerprint()
+        """What the target says that it drives, where that was asked."""
         self.incomplete = ""
         """Which file of the workspace can't be had, and why; empty where all of it is there."""
         self.missing = ""

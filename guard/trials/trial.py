@@ -271,6 +271,7 @@ class _OneTrial:
             excused=verdict.excused,
             blame=verdict.blame,
             files=self.files,
+            asked=self.stage.asked,
         )
         return self.stage.redactor.result(result)
 

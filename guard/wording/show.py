@@ -122,6 +122,9 @@ def _circumstances(trial: TrialResult) -> list[str]:
         facts.append(count(seen.turns, "turn"))
     facts += [printable(name) for name in (seen.model, seen.program, trial.started) if name]
     lines = [", ".join(facts)]
+    asked = [part for part in trial.asked if part and part not in (seen.model, seen.program)]
+    if asked:
+        lines.append(f"asked for: {printable(', '.join(asked))}")
     if trial.isolation:
         lines.append(printable(trial.isolation))
     return lines

@@ -11,7 +11,13 @@ from guard.errors import ExitCode, GuardError, worst
 from guard.git import Repo
 from guard.hookruns.checks import push_refusal, tell_checks
 from guard.hookruns.heartbeat import heartbeat
-from guard.hookruns.lines import holding_lines, owed_lines, prose_lines, unclear_lines
+from guard.hookruns.lines import (
+    drift_lines,
+    holding_lines,
+    owed_lines,
+    prose_lines,
+    unclear_lines,
+)
 from guard.hookruns.pushes import ANY_REMOTE, Tip
 from guard.hookruns.refusals import push_text
 from guard.hookruns.run import HookRun, budget_of, run_in_hook
@@ -155,6 +161,7 @@ def at_option(repo: Repo, tip: Tip) -> str:
 def tell(run: HookRun) -> None:
     """Say what was established of a tip that may be pushed."""
     lines: Iterable[str] = (
+        *drift_lines(run),
         *holding_lines(run),
         *unclear_lines(run),
         *owed_lines(run),

@@ -11,7 +11,14 @@ from guard.errors import ExitCode, GuardError
 from guard.git import bytes_of
 from guard.hookruns.checks import ask_concerned, tell_checks
 from guard.hookruns.judged_index import refuse_moved_index
-from guard.hookruns.lines import costs, holding_lines, owed_lines, prose_lines, unclear_lines
+from guard.hookruns.lines import (
+    costs,
+    drift_lines,
+    holding_lines,
+    owed_lines,
+    prose_lines,
+    unclear_lines,
+)
 from guard.hookruns.refusals import commit_text
 from guard.hookruns.run import HookRun, run_in_hook
 from guard.hookruns.standing import AT_COMMIT, BROKEN, OWED, UNCLEAR
@@ -68,7 +75,13 @@ def tell(
         commands = ways_out(base, change, broken, left, argv)
         say(commit_text(run, (held, failed), left, commands))
         return
-    for line in (*holding_lines(run), *unclear_lines(run), *owed_lines(run), *prose_lines(run)):
+    for line in (
+        *drift_lines(run),
+        *holding_lines(run),
+        *unclear_lines(run),
+        *owed_lines(run),
+        *prose_lines(run),
+    ):
         say(line)
     if run.standing.has(OWED, UNCLEAR):
         price = costs(run.estimate)
