@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Objects asked for in one go: their names fit into a pipe, so neither side waits for the other.
 AT_ONCE = 200
+#: Brings what a partial clone left out; nothing of guard fetches unasked.
+FETCH_MISSING = "git fetch --refetch --no-filter"
 
 
 def text_of(path: bytes) -> str:
@@ -54,7 +56,7 @@ class ObjectError(UnreadableError):
         missing = "is missing (a partial or shallow clone?)"
         super().__init__(
             f"object {oid} {why or missing}",
-            hint or ("git fsck" if why else "git fetch --refetch --no-filter"),
+            hint or ("git fsck" if why else FETCH_MISSING),
         )
         self.oid = oid
 

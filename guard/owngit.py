@@ -15,6 +15,7 @@ from typing import Final
 from guard.closing import Closing
 from guard.errors import UnreadableError
 from guard.git import PLUMBING_ENV, Completed, Repo, said_by_git
+from guard.objects import FETCH_MISSING
 
 CONFIG: Final = """\
 [core]
@@ -90,5 +91,7 @@ class OwnGit(Closing):
         )
         if ok is not None and done.returncode not in ok:
             said = said_by_git(done.stderr) or "it said nothing"
-            raise UnreadableError(f"git {args[0]} ended in {done.returncode}: {said}")
+            # A partial clone: nothing fetches here what a merge would have to read.
+            hint = FETCH_MISSING if b"unable to read" in done.stderr else ""
+            raise UnreadableError(f"git {args[0]} ended in {done.returncode}: {said}", hint)
         return Completed(done.returncode, done.stdout, done.stderr)

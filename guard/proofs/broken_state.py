@@ -9,12 +9,15 @@ the agent's own paths and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Final
 
 from guard.change import DiffEntry, diff_trees
 from guard.errors import UnreadableError
 from guard.globs import Matcher
+from guard.output import shell_path
 from guard.project import Project
 from guard.proofs.kept_states import KeptStates
 from guard.proofs.origin import History, Origin, commit_header
@@ -23,6 +26,9 @@ from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.regressions import Record
 from guard.tree import Tree
+
+#: A commit's full id.
+ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class BrokenStates(KeptStates):
@@ -104,9 +110,11 @@ class BrokenStates(KeptStates):
         """Return today's tree with the agent's own paths as a revision has them."""
         oid = self.project.repo.resolve(f"{rev}^{{tree}}")
         if oid is None:
+            # Without the word git fetches what a tag names, and not the tag.
+            named = rev if ID.fullmatch(rev) else f"tag {shell_path(rev)}"
             raise UnreadableError(
                 f"{rev} is not here, which {record.id} names as its state before the fix",
-                f"git fetch origin {rev}",
+                f"git fetch origin {named}",
             )
         return self._pinned("revision", record, self._tree(oid), None)
 
@@ -116,6 +124,14 @@ class BrokenStates(KeptStates):
         history, origin, touched = self._origin(record)
         for rung in self._ladder(record, history, origin):
             yield rung._replace(origin=origin, touched=touched)
+        buried = None if touched else self._left_behind(record, history)
+        for rung in self._ladder(record, history, buried) if buried else ():
+            yield rung._replace(origin=buried, touched=True)
+
+    def _left_behind(self, record: Record, history: History) -> Origin | None:
+        """Return the fix on a side that a merge left behind, whose record was added again."""
+        found = history.left_behind(record.id) if history.holds(record.id, 0) else ()
+        return next((origin for origin in found if self.changes_agent(record, origin)), None)
 
     def _ladder(self, record: Record, history: History, origin: Origin) -> Iterator[Rung]:
         before = self._tree_of(origin.parent)

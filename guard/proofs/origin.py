@@ -1,4 +1,4 @@
-"""How records came into regressions.json, read from history in one walk.
+"""How records came into regressions.json, read from history.
 
 No hash is stored in a record: its origin is the newest commit that holds it where no parent
 does, so that a rebase, an amend or a squash merge changes nothing.
@@ -7,20 +7,20 @@ does, so that a rebase, an amend or a squash merge changes nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from itertools import pairwise
+from typing import NamedTuple
 
 from guard.errors import UnreadableError
 from guard.git import Repo
-from guard.regressions import FILE, LIST_SCHEMA
+from guard.proofs.walk import ALL_SIDES, NOWHERE, Walk, extend, walk_all
 from guard.store import Store
 
-FORMAT = "origins-2"
-#: Id of a record → how often it was reopened.
-Present = Mapping[str, int]
+FORMAT = "origins-3"
+#: How many commits below a tip are looked at for an earlier walk, more in each step.
+NEARBY = (4, 32, 256, 1024)
 #: Where a default branch is looked for: a remote's before a local one, these remotes' first.
 REMOTES = ("origin", "upstream")
 BRANCHES = ("HEAD", "main", "master")
@@ -54,43 +54,56 @@ class History:
             return frozenset()
 
     @cached_property
-    def _walked(self) -> Mapping[str, Any]:
-        """What the walk found: ``now`` (id → reopened) and ``origins`` (id → commits)."""
-        if not self.tip:
-            return {"now": {}, "origins": {}}
-        edges = hashlib.sha256("\n".join(sorted(self.shallow)).encode()).hexdigest()
-        key = f"{self.tip} {edges}"
-        known = self.store.get_parsed(FORMAT, key)
-        if known is None:
-            known = self._walk()
-            self.store.put_parsed(FORMAT, {key: known})
-        return cast("Mapping[str, Any]", known)
+    def _edges(self) -> str:
+        """What a walk depends on besides its tip: where the history is cut off."""
+        return hashlib.sha256("\n".join(sorted(self.shallow)).encode()).hexdigest()
 
-    def _walk(self) -> dict[str, Any]:
-        call = ("rev-list", "--topo-order", "--parents", self.tip, "--", FILE)
-        lines = [line.split() for line in self.repo.out(*call).decode().splitlines()]
-        states: dict[str, Present] = {}
-        origins: dict[str, list[str]] = {}
-        for commit, *parents in reversed(lines):
-            before = _joined(states[parent] for parent in parents)
-            states[commit] = self._present(commit, before)
-            for name, reopened in states[commit].items():
-                if before.get(name, -1) < reopened:
-                    origins.setdefault(name, []).insert(0, commit)
-        return {"now": states[lines[0][0]] if lines else {}, "origins": origins}
+    @cached_property
+    def _walked(self) -> Walk:
+        """What brought in the records that the tip holds."""
+        return self._found("", self._extended) if self.tip else NOWHERE
 
-    def _present(self, commit: str, before: Present) -> Present:
-        """Return the records of a commit; one that can't be parsed counts as its parents'."""
-        item = self.repo.objects.read(f"{commit}:{FILE}")
-        if item is None:
-            if self.repo.out("ls-tree", commit, "--", FILE):
-                raise UnreadableError(
-                    f"{FILE} of {commit[:12]} is missing (a partial clone?)",
-                    "git fetch --refetch --no-filter",
-                )
-            return {}
-        found = _records(item.data)
-        return before if found is None else found
+    @cached_property
+    def _walked_all_sides(self) -> Walk:
+        """The same, by the sides of merges too from which the file did not come."""
+
+        def walk() -> Walk:
+            return walk_all(self.repo, self.tip, ALL_SIDES)
+
+        return self._found(ALL_SIDES, walk) if self.tip else NOWHERE
+
+    def _found(self, how: str, walk: Callable[[], Walk]) -> Walk:
+        """Return what is kept of a walk; walk where nothing is."""
+        key = self._key(self.tip) + how
+        kept = self.store.get_parsed(FORMAT, key)
+        if kept is not None:
+            return Walk(*kept)
+        found = walk()
+        self.store.put_parsed(FORMAT, {key: found})
+        return found
+
+    def _key(self, tip: str) -> str:
+        return f"{tip} {self._edges}"
+
+    def _extended(self) -> Walk:
+        """Walk from what an earlier walk found, where there is one not far below."""
+        for old, known in self._earlier():
+            found = extend(self.repo, self.tip, old, known)
+            if found is not None:
+                return found
+            break
+        return self._walk()
+
+    def _earlier(self) -> Iterator[tuple[str, Walk]]:
+        """Yield the nearest ancestors whose walk is kept."""
+        commits = self._lines("rev-list", f"--max-count={max(NEARBY)}", self.tip)
+        for start, end in pairwise((0, *NEARBY)):
+            keys = {self._key(commit): commit for commit in commits[start:end]}
+            kept = self.store.get_parsed_many(FORMAT, keys)
+            yield from ((keys[key], Walk(*kept[key])) for key in keys if key in kept)
+
+    def _walk(self) -> Walk:
+        return walk_all(self.repo, self.tip)
 
     def holds(self, record: str, reopened: int) -> bool:
         """Tell whether the record is committed, reopened as often as it is now."""
@@ -98,17 +111,34 @@ class History:
 
     def reopened(self, record: str) -> int:
         """Return how often the committed record was reopened; -1 where there is none."""
-        return int(self._walked["now"].get(record, -1))
+        return self._walked.now.get(record, -1)
+
+    def commits_of(self, record: str) -> Sequence[str]:
+        """Return the commits that brought the record in, the newest first."""
+        return self._walked.origins.get(record, ())
 
     def origins(self, record: str) -> Iterator[Origin]:
         """Yield the commits that brought the record in, the newest first.
 
         Raises `UnreadableError` at the one where a shallow clone hides what was before.
         """
-        for commit in self._walked["origins"].get(record, ()):
-            if commit in self.shallow:
-                raise _cut_off(commit)
-            yield Origin(commit, commit_header(self.repo, commit, "parent"))
+        for commit in self.commits_of(record):
+            yield self._origin(commit)
+
+    def left_behind(self, record: str) -> Iterator[Origin]:
+        """Yield the commits that brought it in on sides which a merge took nothing of.
+
+        Such a merge took the other side's whole file: `origins` knows that side alone.
+        """
+        known = self.commits_of(record)
+        for commit in self._walked_all_sides.origins.get(record, ()):
+            if commit not in known:
+                yield self._origin(commit)
+
+    def _origin(self, commit: str) -> Origin:
+        if commit in self.shallow:
+            raise _cut_off(commit)
+        return Origin(commit, commit_header(self.repo, commit, "parent"))
 
     def before_branch(self, origin: Origin) -> str:
         """Return the commit before the whole branch that brought the origin; empty for none.
@@ -181,29 +211,6 @@ def _cut_off(commit: str) -> UnreadableError:
         f"the history ends at {commit[:12]}, where this record may have come in: a shallow clone",
         "git fetch --unshallow",
     )
-
-
-def _joined(states: Iterable[Present]) -> Present:
-    """Return what any of the parents holds, reopened as often as in the one that did most."""
-    found: dict[str, int] = {}
-    for state in states:
-        for name, reopened in state.items():
-            found[name] = max(reopened, found.get(name, 0))
-    return found
-
-
-def _records(content: bytes) -> Present | None:
-    """Return id → reopened. Read leniently: a version of long ago may hold other keys."""
-    try:
-        document: Any = json.loads(content.decode("utf-8-sig"))
-        if document.get("schema") == LIST_SCHEMA:
-            return dict.fromkeys((r["regression_id"] for r in document["regressions"]), 0)
-        return {
-            str(name): int(record.get("reopened", 0))
-            for name, record in document["regressions"].items()
-        }
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
 
 
 def commits_before(repo: Repo, before_revs: Sequence[str]) -> list[str]:

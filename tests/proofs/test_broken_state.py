@@ -253,7 +253,7 @@ def test_a_revision_that_is_not_here_says_how_to_fetch(repo: ScratchRepo, opened
     repo.commit("start", {**BASE, **fix(), "regressions.json": regressions(taxi=named)})
     with pytest.raises(UnreadableError) as raised:
         rungs_of(opened)
-    assert raised.value.hint == "git fetch origin bug-12"
+    assert raised.value.hint == "git fetch origin tag bug-12"
 
 
 def test_a_shallow_clone_is_missing_history(repo: ScratchRepo, tmp_path: Path) -> None:

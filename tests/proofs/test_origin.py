@@ -10,6 +10,7 @@ import pytest
 from guard.errors import UnreadableError
 from guard.git import Repo, find_repo
 from guard.proofs.origin import History, Origin, commits_before
+from guard.proofs.walk import Walk
 from guard.store import Store
 from tests.clerk import record, regressions
 from tests.conftest import ScratchRepo
@@ -130,21 +131,42 @@ def test_squash_rebase_and_amend_move_it_along(repo: ScratchRepo, opened: Repo) 
     assert origins(opened) == [Origin(squashed, base)]
 
 
-def test_the_walk_is_kept_and_a_new_tip_walks_again(repo: ScratchRepo, opened: Repo) -> None:
-    repo.commit("start", {"a": "1"})
-    repo.commit("fix: taxi", with_records(taxi=0))
+def test_the_walk_is_kept_and_a_later_tip_extends_it(repo: ScratchRepo, opened: Repo) -> None:
+    start = repo.commit("start", {"a": "1"})
+    fixed = repo.commit("fix: taxi", with_records(taxi=0))
     store = Store.open(opened.common_dir)
     first = list(History(opened, store).origins("taxi"))
 
     class NoWalk(History):
-        def _walk(self) -> dict[str, object]:
+        def _walk(self) -> Walk:
             raise AssertionError("the walk is kept")
 
     assert list(NoWalk(opened, store).origins("taxi")) == first
-    repo.commit("later", {"a": "2"})
+    other = repo.commit("fix: cab", with_records(taxi=0, cab=0))
+    again = repo.commit("fix: taxi again", with_records(taxi=1, cab=0))
+    history = NoWalk(opened, store)
+    assert list(history.origins("taxi")) == [Origin(again, other), Origin(fixed, start)]
+    assert list(history.origins("cab")) == [Origin(other, fixed)]
+    repo.git("checkout", "-q", "--orphan", "elsewhere")
+    repo.commit("start", {"a": "2"})
     with pytest.raises(AssertionError, match="kept"):
         list(NoWalk(opened, store).origins("taxi"))
     store.close()
+
+
+def test_a_side_that_a_merge_took_nothing_of(repo: ScratchRepo, opened: Repo) -> None:
+    start = repo.commit("start", with_records())
+    fixed = repo.commit("fix: taxi", with_records(taxi=0))
+    repo.git("checkout", "-q", "-b", "topic", start)
+    repo.commit("topic", with_records(other=0))
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-commit", "-s", "ours", "topic")
+    merged = repo.commit("a bad merge", with_records(other=0))
+    again = repo.commit("add it again", with_records(other=0, taxi=0))
+    history = history_of(opened)
+    assert list(history.origins("taxi")) == [Origin(again, merged)]
+    assert list(history.left_behind("taxi")) == [Origin(fixed, start)]
+    assert list(history.left_behind("other")) == []
 
 
 def cloned(repo: ScratchRepo, folder: Path, depth: int) -> ScratchRepo:
