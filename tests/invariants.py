@@ -38,7 +38,7 @@ def unchanged(repo: ScratchRepo) -> Generator[None]:
     yield
     after = snapshot_state(repo)
     changed = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-    assert not changed
+    assert not changed, changed
 
 
 def _git_paths(repo: ScratchRepo, *names: str) -> list[Path]:
