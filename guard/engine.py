@@ -170,7 +170,8 @@ class Engine(Closing):
         deterministic = self.is_deterministic(agent)
         stage = self.stage(agent)
         stage.given(case)  # What can't be laid is said before anything is paid for.
-        series = Series(case, stage, by_policy(case, deterministic=deterministic), key)
+        more = by_policy(case, deterministic=deterministic)
+        series = Series(case, stage, more, key, earlier=self.answers.earlier(key))
         if resume:
             self.take_over(series)
         return _Plan(chosen, case, key, series=series)
@@ -235,7 +236,7 @@ class Engine(Closing):
         """Return what the trials of a series come to, whether it has ended or not."""
         case = series.case
         deterministic = self.is_deterministic(self.project.agents[case.agent])
-        trials = sort_trials(series.results, deterministic=deterministic)
+        trials = sort_trials(series.results, deterministic=deterministic, earlier=series.earlier)
         verdict, reason = judge_case(
             case, trials, case.policy, deterministic=deterministic, owed=series.owed
         )

@@ -102,28 +102,49 @@ def judge_case(
 
 
 def sort_trials(
-    trials: Sequence[TrialResult], *, deterministic: bool = False
+    trials: Sequence[TrialResult],
+    *,
+    deterministic: bool = False,
+    earlier: Mapping[str, str] = {},
 ) -> tuple[TrialResult, ...]:
     """Order trials by number; the later of two with the same response id becomes an ERROR.
 
     An id may stand several times in one trial: clients log one response in pieces. Equal answers
-    of a deterministic target are what it promises.
+    of a deterministic target are what it promises. ``earlier``: see `responses_of`.
     """
     ordered = sorted(trials, key=lambda trial: trial.number)
-    return tuple(ordered) if deterministic else _void_repeated(ordered)
+    return tuple(ordered) if deterministic else _void_repeated(ordered, earlier)
 
 
-def _void_repeated(ordered: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
-    seen: dict[str, int] = {}
+def responses_of(trials: Sequence[TrialResult], when: str = "") -> dict[str, str]:
+    """Return response id → the trial that got it first, in words; ``when`` tells of which run."""
+    found: dict[str, str] = {}
+    for trial in trials:
+        for response in trial.observation.response_ids:
+            found.setdefault(response, f"trial {trial.number}{when}")
+    return found
+
+
+def _void_repeated(
+    ordered: Sequence[TrialResult], earlier: Mapping[str, str]
+) -> tuple[TrialResult, ...]:
+    seen = dict(earlier)
     kept: list[TrialResult] = []
     for trial in ordered:
         again = [i for i in trial.observation.response_ids if i in seen]
-        seen.update((i, trial.number) for i in trial.observation.response_ids if i not in seen)
+        for response, where in responses_of([trial]).items():
+            seen.setdefault(response, where)
         if again and trial.verdict in GRADED:
-            reason = f"the same response id as in trial {seen[again[0]]}: a cache answered"
+            reason = f"the same response id as in {seen[again[0]]}: a cache answered"
             trial = trial._replace(verdict=model.ERROR, reason=f"{reason} ({again[0]})")
         kept.append(trial)
     return tuple(kept)
+
+
+def shared_response(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> str:
+    """Return a response id that trials on two different trees have both; empty where none."""
+    known = responses_of(first)
+    return next((i for i in responses_of(second) if i in known), "")
 
 
 def outcomes_of(trials: Sequence[TrialResult]) -> list[bool]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from guard.model import Agent, Case
+from collections.abc import Mapping
+
+from guard.model import PASS, XFAIL, Agent, Case
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import Fingerprint
 from guard.running.prerequisites import find_missing, refuse_unknown
 from guard.running.receipts import Keys, answers
-from guard.storage.records import Receipt
+from guard.storage.records import Receipt, trials_of
 from guard.tree import Tree
 from guard.trials.ground import Ground
 from guard.trials.options import checked_options
+from guard.verdict import responses_of
 
 
 class Answers:
@@ -51,6 +54,16 @@ class Answers:
         found = self.project.store.find_receipt(key)
         stands = answers(found, self.max_age(case)) and not self._ground.find_broken(case)
         return found if stands else None
+
+    def earlier(self, key: str) -> Mapping[str, str]:
+        """Return the response ids of a run that held, and that is to be made anew.
+
+        A cache that answers makes old evidence look like new. What failed is no evidence.
+        """
+        found = self.project.store.find_receipt(key)
+        if found is None or found.verdict not in (PASS, XFAIL):
+            return {}
+        return responses_of(trials_of(found), f" of {found.date}")
 
     def max_age(self, case: Case) -> str:
         """Return how old evidence of a case may be."""

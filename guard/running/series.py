@@ -6,13 +6,13 @@ waits until all before it are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from guard.model import Case
 from guard.results import TrialResult
 from guard.running.gates import planned_trials
 from guard.trials.stage import Stage
-from guard.verdict import next_trials, outcomes_of
+from guard.verdict import next_trials, outcomes_of, responses_of
 
 #: Given the trials so far, in order and without gaps: how many more to start now.
 MoreTrials = Callable[[Sequence[TrialResult], int], int]
@@ -30,6 +30,7 @@ class Series:
         *,
         side: str = "",
         first_number: int = 1,
+        earlier: Mapping[str, str] = {},
     ) -> None:
         self.case = case
         self.stage = stage
@@ -39,6 +40,8 @@ class Series:
         self.side = side
         """before or after, in a proof."""
         self.first_number = first_number
+        self.earlier = earlier
+        """Response ids that other runs of the case got: see `guard.verdict.responses_of`."""
         self.stopped = False
         """Set where a budget or --fail-fast ends it."""
         self.owed = False
@@ -98,7 +101,13 @@ class Series:
         """Return a fresh series of the same trials; its numbers go on where these end."""
         following = max(self._started, default=self.first_number - 1) + 1
         return Series(
-            self.case, self.stage, self.more, self.key, side=self.side, first_number=following
+            self.case,
+            self.stage,
+            self.more,
+            self.key,
+            side=self.side,
+            first_number=following,
+            earlier={**responses_of(self.results), **self.earlier},
         )
 
     def add(self, result: TrialResult) -> None:
