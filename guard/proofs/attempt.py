@@ -20,7 +20,7 @@ from guard.results import ProofResult, TrialResult
 from guard.running.expectations import check_expectations
 from guard.running.prerequisites import find_missing
 from guard.tree import Tree
-from guard.verdict import Judgement
+from guard.verdict import Judgement, shared_response
 from guard.wording.intervals import one_sided_p
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Attempt:
         before, after = self.before.judgement, self.after.judgement
         owed = Judgement(model.OWED, "not run, or a budget ended first")
         unneeded = Judgement(model.PASS) if before.verdict == model.PASS else owed
-        found = decide(
+        found = self._answered_by_cache() or decide(
             owed if before == OPEN else before,
             unneeded if after == OPEN else after,
             (CAUGHT,) if self.rung.command else self.record.fails_on,
@@ -171,6 +171,17 @@ class Attempt:
             self._try(self._next_rung)
             return
         self.result = self._result(self._with_keys(found))
+
+    def _answered_by_cache(self) -> Judgement | None:
+        """Judge sides that share an answer: it is of one of them at most."""
+        assert self.case is not None
+        sides = [half.trials for half in (self.before, self.after) if half]
+        deterministic = self.prover.engine.is_deterministic(
+            self.prover.project.agents[self.case.agent]
+        )
+        shared = "" if deterministic else shared_response(*sides)
+        said = f"both sides have the same response id ({shared}): a cache answered"
+        return Judgement(model.INCONCLUSIVE, said) if shared else None
 
     def _with_keys(self, found: Judgement) -> Judgement:
         """Refuse a record that names no key: then no failure is the one recorded."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from guard.engine import Limits
 from guard.results import Side
 from guard.running.budget import Budget
@@ -88,6 +90,23 @@ def test_the_same_response_twice_proves_nothing(repo: ScratchRepo) -> None:
     result = prove(repo.root).one
     assert result.verdict == "INCONCLUSIVE"
     assert "the same response id" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("number", "verdict"), [("str(trial.number)", "INCONCLUSIVE"), ("trial.workspace", "PROVEN")]
+)
+def test_an_answer_that_both_sides_have_proves_nothing(
+    repo: ScratchRepo, number: str, verdict: str
+) -> None:
+    repo.commit("start", with_model(f"loaded=True, response_ids=('msg_' + {number},)"))
+    repo.commit("fix: taxi", fix())
+    result = prove(repo.root).one
+    assert result.verdict == verdict
+    said = "both sides have the same response id (msg_1): a cache answered"
+    assert (said in result.reason) is (verdict == "INCONCLUSIVE")
+    # Nor does it refute anything: that it passes before may be what the fixed one answered.
+    repo.write({CASE_PATH: case('{reply_contains: ["o"]}')})
+    assert prove(repo.root).one.verdict == verdict.replace("PROVEN", "VACUOUS")
 
 
 def test_what_ran_against_a_stand_in_is_not_kept(repo: ScratchRepo) -> None:
