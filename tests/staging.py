@@ -44,6 +44,7 @@ def staged(
     repo: ScratchRepo,
     script: str = "",
     *,
+    argv: Sequence[str] = (),
     run: Callable[[Trial], Observation] = run_argv,
     agent: Agent | None = None,
     evaluators: Sequence[Evaluator] = (),
@@ -53,9 +54,9 @@ def staged(
     show_to_checker: PathTest = no_path,
     python: Sequence[str] = (),
 ) -> Generator[Stage]:
-    """A stage on the repository's working tree, whose target runs a shell script."""
+    """A stage on the repository's working tree, whose target runs a shell script or ``argv``."""
     chosen = agent or Agent("expense", workspace="agent")
-    argv = ["sh", "-c", script] if script else []
+    argv = ["sh", "-c", script] if script else list(argv)
     found = find_repo(str(repo.root))
     try:
         with (

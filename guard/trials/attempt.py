@@ -41,6 +41,8 @@ class Outcome(NamedTuple):
     """What ended its last program, other than the time-out."""
     sandboxed: bool = False
     """Whether it ran programs, in the sandbox; what runs in guard itself is in none."""
+    elsewhere: str = ""
+    """A file of the agent's own that wasn't loaded from the workspace, in words."""
 
 
 class Attempt:
@@ -137,7 +139,7 @@ class Attempt:
                 raise TargetError("the trial's time is over")
             self._last = Observation(argv=tuple(argv))
             starter = self._slot.sandbox.starter
-            variables = {**self._env, **(env or {})}
+            variables = self._stage.imports.with_stated(self._env, env or {}, self._workspace)
             ended = run(starter, argv, self._workspace, variables, remaining, input)
             self._timed_out = self._timed_out or ended.timed_out
             self._keep(ended.finished)

@@ -63,7 +63,7 @@ def trial_environment(
         "XDG_CACHE_HOME": home + "/.cache",
         "XDG_DATA_HOME": home + "/.local/share",
         "XDG_STATE_HOME": home + "/.local/state",
-        "PYTHONPYCACHEPREFIX": temporary + "/pycache",
+        "PYTHONPYCACHEPREFIX": home + "/.cache/python",
         "GIT_CEILING_DIRECTORIES": folder,
         "GUARD_TRIAL": str(number),
         **inherited(),

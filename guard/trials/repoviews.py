@@ -6,7 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Collection
 
-from guard.git import text_of
+from guard.errors import UnreadableError
+from guard.git import bytes_of, text_of
 from guard.globs import compile_globs
 from guard.tree import GITLINK, Tree
 from guard.trials.export import check_out
@@ -32,10 +33,11 @@ class TargetRepo:
         self.folder = place.new_folder("repo")
         self._tree = tree
         self._place = place
-        self._hidden = hidden
+        self.hides = hidden
         self._needed = needed
         self._lock = threading.Lock()
         self._before: Manifest | None = None
+        self._shown: dict[str, bool] = {}
 
     def filled(self) -> str:
         """Return the folder, with its files. Raises `UnreadableError`."""
@@ -44,9 +46,20 @@ class TargetRepo:
                 self._fill()
             return self.folder
 
+    def place_of(self, folder: str) -> str:
+        """Return where a folder of the tree lies in it; nothing where it has no such files."""
+        if folder not in self._shown:
+            prefix = bytes_of(folder) + b"/" if folder else b""
+            paths = self._tree.entries()
+            self._shown[folder] = any(p.startswith(prefix) and not self.hides(p) for p in paths)
+        try:
+            return os.path.join(self.filled(), folder).rstrip("/") if self._shown[folder] else ""
+        except UnreadableError:
+            return ""
+
     def _fill(self) -> None:
         entries = self._tree.entries()
-        shown = [path for path in sorted(entries) if not self._hidden(path)]
+        shown = [path for path in sorted(entries) if not self.hides(path)]
         scratch = self._place.new_folder("scratch")
         files = [path for path in shown if entries[path].mode != GITLINK]
         written = check_out(self._tree, files, scratch, self.folder)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from guard.closing import Closing
 from guard.errors import Skip, UnreadableError
@@ -20,6 +20,7 @@ from guard.results import Fingerprint
 from guard.tree import Tree
 from guard.trials.environment import shared_environment
 from guard.trials.given import given_pieces
+from guard.trials.imports import Imports, Program
 from guard.trials.links import leading_out
 from guard.trials.options import fill_options
 from guard.trials.preconditions import Files, find_broken
@@ -101,6 +102,9 @@ class Stage(Closing):
             self.shared_env = shared_environment(agent.env, python)
         except Skip as error:
             self.missing, self.shared_env = error.message, {}
+        program = Program(_argv_of(options), self.shared_env, python)
+        self.imports = Imports(tree.repo, agent.workspace, template, target_repo, program)
+        """Where the agent's Python finds modules."""
         self.redactor = Redactor({name: self.shared_env.get(name, "") for name in agent.env})
         self._tree = tree
         self._python = python
@@ -209,6 +213,12 @@ def prepare_stage(
     )
     stage.incomplete = incomplete
     return stage
+
+
+def _argv_of(options: Mapping[str, Any]) -> Sequence[str]:
+    """Return the program that a target's options name, where they name one."""
+    argv: object = options.get("argv")
+    return [str(word) for word in cast("list[object]", argv)] if isinstance(argv, list) else ()
 
 
 def _needed(options: Mapping[str, Any]) -> PathTest:

@@ -27,6 +27,7 @@ from guard.trials.children import DirectStarter
 from guard.trials.environment import TAG, trial_environment
 from guard.trials.filters import BY_FILTER
 from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
+from guard.trials.imports import CACHE
 from guard.trials.kept import LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.sandbox import NOT_CONTROLLED
@@ -124,7 +125,8 @@ class _OneTrial:
             workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
         except UsageError as error:
             raise UsageError(f"{self.case.path}: {error.message}", error.hint) from error
-        self.env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
+        env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
+        self.env = self.stage.imports.settled(env, workspace.path)
         return workspace
 
     def _stale(self, workspace: Workspace) -> TrialResult | None:
@@ -144,6 +146,7 @@ class _OneTrial:
         self.isolation = self.slot.sandbox.isolation if outcome.sandboxed else NOT_CONTROLLED
         if self.stage.template.filters:
             self.isolation += f" + {BY_FILTER}: {', '.join(self.stage.template.filters)}"
+        outcome = self._with_loaded(outcome, workspace)
         outcome = outcome._replace(observation=outcome.observation._replace(seconds=seconds))
         tainted = self._tainted(workspace, outcome.sandboxed, began, started_ns)
         if tainted:
@@ -160,6 +163,18 @@ class _OneTrial:
         left = starter.clean(0 if outcome.timed_out else GRACE)
         # What a time-out kills is no orphan: it was never given the chance to end.
         return () if outcome.timed_out else left
+
+    def _with_loaded(self, outcome: Outcome, workspace: Workspace) -> Outcome:
+        """Add what is known of the files that were loaded; checkers haven't run yet."""
+        observation = outcome.observation
+        found = self.stage.imports.loaded(workspace.path, self.env[CACHE], observation.argv)
+        if found.elsewhere:
+            loaded = observation._replace(loaded=False)
+        elif observation.loaded is None:
+            loaded = observation._replace(loaded=found.from_workspace)
+        else:
+            return outcome
+        return outcome._replace(observation=loaded, elsewhere=found.elsewhere)
 
     def _tainted(self, workspace: Workspace, sandboxed: bool, began: float, started_ns: int) -> str:
         """Return what was written outside the workspace."""
@@ -186,6 +201,8 @@ class _OneTrial:
         for text in self.case.blocked_when_stdout_contains:
             if text in observation.stdout or text in outcome.stdout:
                 return Grade(model.BLOCKED, f'it said "{text}"')
+        if outcome.elsewhere:
+            return Grade(model.ERROR, outcome.elsewhere)
         if outcome.timed_out:
             reason = f"not done within {self.case.policy.timeout:g} s"
             score = Score(model.TIMEOUT_KEY, 0.0, reason)
