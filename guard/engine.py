@@ -25,6 +25,7 @@ from guard.running.expectations import check_expectations
 from guard.running.loop import Loop
 from guard.running.outcomes import case_result, is_open
 from guard.running.prerequisites import agent_python
+from guard.running.reads import Reads
 from guard.running.receipts import is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
 from guard.storage.records import Receipt
@@ -144,7 +145,8 @@ class Engine(Closing):
         def judge(series: Series) -> None:
             plan = plans[series]
             result = self._judged(plan)
-            finished[series] = result if is_open(series, result) else self.keep(plan.key, result)
+            kept = result if is_open(series, result) else self.keep(plan.key, result, plan.case)
+            finished[series] = kept
 
         plans = {plan.series: plan for plan in ordered if plan.series is not None}
         self.run_series(list(plans), may_start=self.may_start, on_finished=judge)
@@ -263,15 +265,20 @@ class Engine(Closing):
         deterministic = self.is_deterministic(self.project.agents[case.agent])
         return policy.gate is not None or (policy.trials is None and not deterministic)
 
-    def keep(self, key: str, result: CaseResult) -> CaseResult:
+    def keep(
+        self, key: str, result: CaseResult, case: Case, reads: Reads | None = None
+    ) -> CaseResult:
         """Keep a result as the receipt of its case; return it with the receipt's digest.
+
+        ``reads``: those of the tree that it ran on, where its data isn't the project's own.
 
         What ran against an endpoint that isn't the provider's own is no evidence for it.
         """
         agent = self.project.agents[result.agent]
         if not result.trials or not self.project.target_of(agent).live:
             return result
-        return result._replace(receipt=self.project.store.put_receipt(make_receipt(key, result)))
+        receipt = make_receipt(key, result, self.answers.facts(case, result, reads))
+        return result._replace(receipt=self.project.store.put_receipt(receipt))
 
     def run_series(
         self,

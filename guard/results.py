@@ -61,6 +61,9 @@ class Observation(NamedTuple):
     used: bool | None = None
     response_ids: tuple[str, ...] = ()
     """The provider's ids; the same one in two trials is an ERROR."""
+    files_read: tuple[str, ...] | None = None
+    """Files of the workspace that were read, from its root; ``notes/`` stands for the names in a
+    folder, ``notes/**`` for all it holds. Where it is None, the tool calls tell."""
     argv: tuple[str, ...] = ()
     workspace: str = ""
     """Folder on disk; exists only while evaluators run. Filled in by the engine."""

@@ -23,6 +23,7 @@ from guard.proofs.rung import Rung
 from guard.proofs.scratch import Scratch
 from guard.results import CaseResult
 from guard.running.outcomes import is_open
+from guard.running.reads import Reads
 from guard.running.receipts import is_fresh, result_of
 from guard.running.series import Series, by_policy
 from guard.tree import Tree
@@ -80,6 +81,7 @@ class Oracle(Closing):
         self._rungs: dict[str, Rung] = {}
         self._found: dict[tuple[str, bool], tuple[str, CaseResult]] = {}
         self._numbers: dict[str, int] = {}
+        self._trees: dict[str, Tree] = {}
 
     def state(self, commit: str) -> Tree | None:
         """Return the tree that is run for a commit; None where it has no agent that can be run."""
@@ -151,7 +153,8 @@ class Oracle(Closing):
         """Return what a receipt says of a state, where one stands for a run of it."""
         if self.engine.limits.no_cache:
             return None
-        found = self.engine.project.store.find_receipt(self._key(tree, again=again))
+        key = self._key(tree, again=again)
+        found = self.engine.project.store.find_receipt(key, self._reads(tree).hold)
         if found is None or found.verdict not in ANSWERING:
             return None
         fresh = is_fresh(found.date, self.engine.max_age(self.case))
@@ -159,10 +162,14 @@ class Oracle(Closing):
             return None
         return result_of(found, Selected(self.case))
 
+    def _reads(self, tree: Tree) -> Reads:
+        return Reads(self.engine.project, tree)
+
     def _series(self, tree: Tree, *, again: bool) -> Series:
         """Return the trials of a state, those that an interrupted run left behind among them."""
         stage = self.engine.stage(self.agent, tree)
         stage.given(self.case)  # What can't be laid is said before anything is paid for.
+        self._trees[self._key(tree, again=again)] = tree
         series = Series(
             self.case,
             stage,
@@ -180,7 +187,7 @@ class Oracle(Closing):
     def _keep(self, series: Series) -> None:
         result = self.engine.judged(series, Selected(self.case))
         if not is_open(series, result):
-            self.engine.keep(series.key, result)
+            self.engine.keep(series.key, result, self.case, self._reads(self._trees[series.key]))
 
     def close(self) -> None:
         """Remove the scratch git directory."""

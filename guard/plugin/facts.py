@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 
 from guard.plugin.entrypoints import EntryPoint
 from guard.store import Store
@@ -28,6 +29,20 @@ def hooks_of(store: Store, point: EntryPoint) -> frozenset[str]:
 def identity_of(point: EntryPoint) -> str:
     """Return what differs when the plugin's code does."""
     return f"{point.module} {point.distribution} {point.stamp} {_written(point)}"
+
+
+def digest_of(points: Iterable[EntryPoint]) -> str:
+    """Return a digest of plugins' code: the same on every machine that has the same."""
+    from hashlib import sha256
+
+    digest = sha256()
+    for point in sorted(points):
+        digest.update(f"{point.name} {point.module} {point.distribution}\n".encode())
+        for file in files_of(point):
+            if file.endswith(".py"):
+                with open(file, "rb") as code:
+                    digest.update(code.read())
+    return digest.hexdigest()
 
 
 def files_of(point: EntryPoint) -> list[str]:

@@ -14,7 +14,7 @@ from guard.model import Agent
 from guard.plugin import spec
 from guard.plugin.blame import blamed_on
 from guard.plugin.entrypoints import EntryPoint
-from guard.plugin.facts import identity_of
+from guard.plugin.facts import digest_of, identity_of
 
 if TYPE_CHECKING:
     from guard.plugin.api import Evaluator, Prerequisite, Project, Target
@@ -38,6 +38,7 @@ class Plugins:
         self.manager = make_plugin_manager()
         self.distributions: dict[str, str] = {}
         self._named: dict[str, dict[str, Any]] = {}
+        self._owners: dict[str, dict[str, str]] = {}
         self._points: dict[str, EntryPoint] = {}
 
     def register(self, name: str, plugin: object, distribution: str) -> None:
@@ -200,8 +201,19 @@ class Plugins:
                             _switch_off(plugin),
                         )
                     found[item.name], owner[item.name] = item, plugin
-            self._named[hook] = found
+            self._named[hook], self._owners[hook] = found, owner
         return self._named[hook]
+
+    def code_of(self, target: str) -> str:
+        """Return a digest of the installed plugins that run a target, or may grade what it does.
+
+        A repository's own plugins are files of its tree.
+        """
+        self.targets()
+        self.evaluators()
+        owner = self._owners["guard_targets"].get(target, "")
+        names = {owner, *self._owners["guard_evaluators"].values()}
+        return digest_of(point for name, point in self._points.items() if name in names)
 
     def _items(self, hook: str, plugin: str, items: Any, kind: type[Offered]) -> list[Offered]:
         wrong: object = items

@@ -18,7 +18,7 @@ from guard.results import CaseResult, Side, TrialResult
 from guard.running.outcomes import case_result
 from guard.running.receipts import answers, make_receipt
 from guard.running.series import MoreTrials, Series
-from guard.storage.records import Receipt, evidence_of, trials_of
+from guard.storage.records import Receipt, trials_of
 from guard.tree import Tree
 from guard.verdict import GRADED, Judgement
 
@@ -78,12 +78,13 @@ class Half:
     def _receipts(self) -> Iterator[Receipt]:
         store, agent = self.engine.project.store, self.engine.project.agents[self.case.agent]
         max_age = agent.max_age or self.engine.project.config.receipts["max_age"]
+        fits = self.engine.answers.fits
         if self.side == AFTER:
-            found = store.find_receipt(self.key)
+            found = store.find_receipt(self.key, fits)
             if found is not None and answers(found, max_age):
                 yield found
             return
-        for found in (store.find_red(self.key), store.find_receipt(self.key)):
+        for found in (store.find_red(self.key, fits), store.find_receipt(self.key, fits)):
             # That it failed is evidence for as long as nothing it depends on changes.
             if found and (found.verdict == model.FAIL or answers(found, max_age)):
                 yield found
@@ -147,12 +148,23 @@ class Half:
         result = case_result(chosen, verdict or model.OWED, reason, self.trials, len(self.trials))
         return result._replace(receipt=self.digest, reused="" if self.ran else self.date)
 
+    def decided(self) -> CaseResult:
+        """Return the side by the trials that decided it: more that were asked for are no evidence.
+
+        Whoever goes on until the numbers are better finds nothing of it in what is kept.
+        """
+        result, trials = self.result(), self.trials
+        shortest = next(
+            (n for n in range(1, len(trials)) if self.judge(trials[:n]) != OPEN), len(trials)
+        )
+        return result._replace(trials=result.trials[:shortest])
+
     def keep(self, *other_keys: str, **facts: str) -> None:
         """Keep what was run and decided; a broken side under further keys too."""
         if self.judgement == OPEN or not self.ran:
             return
         if self.side == AFTER:
-            self.digest = self.engine.keep(self.key, self.result()).receipt
+            self.digest = self.engine.keep(self.key, self.decided(), self.case).receipt
         else:
             self.put_red(*other_keys, **facts)
 
@@ -161,13 +173,13 @@ class Half:
 
         What ran against an endpoint that isn't the provider's own is no evidence for it.
         """
-        project, result = self.engine.project, self.result()
+        project, result = self.engine.project, self.decided()
         if not project.target_of(project.agents[self.case.agent]).live:
             return
-        evidence = {**evidence_of(result), "tree": self.tree.oid, "exact": self.key, **facts}
+        known = self.engine.answers.facts(self.case, result)
+        evidence = {"tree": self.tree.oid, "exact": self.key, **known, **facts}
         for key in dict.fromkeys((*other_keys, self.key)):
-            receipt = make_receipt(key, result)._replace(evidence=evidence)
-            self.digest = project.store.put_red(receipt)
+            self.digest = project.store.put_red(make_receipt(key, result, evidence))
 
 
 def _graded_start(trials: Sequence[TrialResult]) -> tuple[TrialResult, ...]:

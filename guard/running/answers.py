@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.plugin.blame import blamed_on
 from guard.project import Project
-from guard.results import Fingerprint
+from guard.results import CaseResult, Fingerprint
+from guard.running.outcomes import is_deterministic
 from guard.running.prerequisites import find_missing, refuse_unknown
-from guard.running.receipts import Keys, answers
+from guard.running.reads import READS, Reads
+from guard.running.receipts import Keys, answers, shows_pass
 from guard.storage.records import Receipt, trials_of
 from guard.tree import Tree
 from guard.trials.ground import Ground
@@ -27,6 +30,7 @@ class Answers:
         self.keys = Keys(project)
         self._ground = Ground(project)
         self._fingerprints: dict[str, Fingerprint] = {}
+        self._reads = Reads(project)
         self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
 
     def key(self, case: Case, tree: Tree | None = None) -> str:
@@ -51,9 +55,32 @@ class Answers:
         """
         if not self.by_receipts:
             return None
-        found = self.project.store.find_receipt(key)
-        stands = answers(found, self.max_age(case)) and not self._ground.find_broken(case)
-        return found if stands else None
+        found = self.project.store.find_receipt(key, self.fits)
+        if found is None or not answers(found, self.max_age(case)):
+            return None
+        deterministic = self._is_deterministic(case)
+        shown = shows_pass(found, case.policy, deterministic=deterministic)
+        return found if shown and not self._ground.find_broken(case) else None
+
+    def fits(self, receipt: Receipt) -> bool:
+        """Tell whether what the trials of a receipt read is the same on this tree."""
+        return self._reads.hold(receipt)
+
+    def facts(self, case: Case, result: CaseResult, reads: Reads | None = None) -> dict[str, Any]:
+        """Return what a receipt keeps beside its trials: how they are judged, what they read.
+
+        ``reads``: those of the tree that they ran on, where its data isn't the project's own.
+        """
+        agent = self.project.agents[case.agent]
+        read = (reads or self._reads).of(agent, result.trials)
+        return {
+            "policy": case.policy._asdict(),
+            "deterministic": self._is_deterministic(case),
+            **({READS: read} if read else {}),
+        }
+
+    def _is_deterministic(self, case: Case) -> bool:
+        return is_deterministic(self.project, self.project.agents[case.agent])
 
     def earlier(self, key: str) -> Mapping[str, str]:
         """Return the response ids of a run that held, and that is to be made anew.

@@ -6,6 +6,7 @@ from guard.affected import Selected
 from guard.model import Agent, Case
 from guard.project import Project
 from guard.running.budget import Budget
+from guard.running.outcomes import is_deterministic
 from guard.running.series import most_trials
 
 
@@ -19,10 +20,7 @@ class Estimates:
 
     def is_deterministic(self, agent: Agent) -> bool:
         """Tell whether the same input gives the same outcome, as agent or target declare."""
-        if agent.deterministic is not None:
-            return agent.deterministic
-        stated = agent.options.get("deterministic")
-        return stated if isinstance(stated, bool) else self.project.target_of(agent).deterministic
+        return is_deterministic(self.project, agent)
 
     def is_paid(self, agent: Agent) -> bool:
         """Tell whether a trial costs money, as agent or target declare."""

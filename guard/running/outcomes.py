@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from guard import model
 from guard.affected import Selected
+from guard.model import Agent
+from guard.project import Project
 from guard.results import CaseResult, TrialResult
 from guard.running.series import Series
 
@@ -13,6 +15,14 @@ from guard.running.series import Series
 def is_open(series: Series, result: CaseResult) -> bool:
     """Tell whether a series was ended before its verdict: it can be resumed, and is no evidence."""
     return series.stopped and result.verdict in (model.OWED, model.INCONCLUSIVE, model.NOT_TESTED)
+
+
+def is_deterministic(project: Project, agent: Agent) -> bool:
+    """Tell whether the same input gives the same outcome, as agent or target declare."""
+    if agent.deterministic is not None:
+        return agent.deterministic
+    stated = agent.options.get("deterministic")
+    return stated if isinstance(stated, bool) else project.target_of(agent).deterministic
 
 
 def case_result(

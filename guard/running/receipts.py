@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,18 +18,20 @@ from guard.affected import Selected
 from guard.change import DiffEntry
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
-from guard.model import PASS, XFAIL, Agent, Case
+from guard.model import FAIL, PASS, XFAIL, Agent, Case, Policy
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
 from guard.results import CaseResult, Fingerprint
 from guard.rules.commit import is_owned
+from guard.running.gates import decide_policy
+from guard.running.machine import machine_facts
 from guard.skills import is_skill, skill_heads
 from guard.storage.records import Receipt, evidence_of
 from guard.tree import GITLINK, Tree
 from guard.trials.filters import filter_facts
 from guard.trials.template import folder_of
 
-FORMAT = "receipt-1"
+FORMAT = "receipt-2"
 
 
 class Keys:
@@ -37,7 +40,8 @@ class Keys:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._trees: dict[tuple[str, str], str] = {}
-        self._machine: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+        self._filtered: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+        self._machine: dict[str, Mapping[str, Any]] = {}
 
     def key(self, case: Case, fingerprint: Fingerprint, tree: Tree | None = None) -> str:
         """Return the key of a case on a tree (default: the project's own).
@@ -52,6 +56,8 @@ class Keys:
             "agent": _agent_facts(agent),
             "target": list(fingerprint),
             "own": self._own(agent, tree or self.project.tree),
+            "machine": self._machine_facts(agent),
+            "plugins": self.project.plugins.code_of(agent.target),
             "checks": self._checks(agent),
             "case_files": self._digest(self._case_files(case), self.project.tree),
         }
@@ -63,9 +69,14 @@ class Keys:
     def _filters(self, agent: Agent, tree: Tree) -> dict[str, dict[str, str]]:
         """Return what this machine makes of files of the workspace."""
         name = (agent.workspace, tree.oid)
-        if name not in self._machine:
-            self._machine[name] = filter_facts(tree, folder_of(agent.workspace))
-        return self._machine[name]
+        if name not in self._filtered:
+            self._filtered[name] = filter_facts(tree, folder_of(agent.workspace))
+        return self._filtered[name]
+
+    def _machine_facts(self, agent: Agent) -> Mapping[str, Any]:
+        if agent.name not in self._machine:
+            self._machine[agent.name] = machine_facts(agent, self.project.repo.root)
+        return self._machine[agent.name]
 
     def _own(self, agent: Agent, tree: Tree) -> str:
         name = (agent.name, tree.oid)
@@ -126,8 +137,8 @@ def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()
 
 
-def make_receipt(key: str, result: CaseResult) -> Receipt:
-    """Return the receipt of a case that was just run."""
+def make_receipt(key: str, result: CaseResult, facts: Mapping[str, Any] = {}) -> Receipt:
+    """Return the receipt of a case that was just run; ``facts`` go into its evidence."""
     return Receipt(
         key=key,
         case=result.case,
@@ -136,18 +147,37 @@ def make_receipt(key: str, result: CaseResult) -> Receipt:
         passed=result.passed,
         trials=result.graded_count,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        evidence=evidence_of(result),
+        evidence={**evidence_of(result), **facts},
     )
 
 
 def answers(receipt: Receipt | None, max_age: str) -> bool:
     """Tell whether a receipt stands for a run: it holds, and it isn't too old.
 
-    A failure is never answered by a receipt: what is broken is looked at again.
+    A failure is never answered by a receipt: what is broken is looked at again. A verdict without
+    the trials behind it is no evidence.
     """
     if receipt is None or receipt.verdict not in (PASS, XFAIL):
         return False
-    return is_fresh(receipt.date, max_age)
+    return is_fresh(receipt.date, max_age) and is_backed(receipt)
+
+
+def is_backed(receipt: Receipt) -> bool:
+    """Tell whether the trials that a receipt holds are as many as it says, and any at all."""
+    outcomes = outcomes_in(receipt)
+    return bool(outcomes) and (sum(outcomes), len(outcomes)) == (receipt.passed, receipt.trials)
+
+
+def outcomes_in(receipt: Receipt) -> list[bool]:
+    """Return whether each graded trial of a receipt passed, in their order."""
+    verdicts = [trial.get("verdict") for trial in receipt.evidence.get("trials", ())]
+    return [verdict != FAIL for verdict in verdicts if verdict in (PASS, XFAIL, FAIL)]
+
+
+def shows_pass(receipt: Receipt, policy: Policy, *, deterministic: bool) -> bool:
+    """Tell whether the trials of a receipt pass by a policy, whatever verdict stands in it."""
+    outcomes = outcomes_in(receipt)
+    return decide_policy(policy, outcomes, deterministic=deterministic) == PASS
 
 
 def is_fresh(date: str, max_age: str) -> bool:

@@ -127,12 +127,13 @@ def trial_from_json(fields: Mapping[str, Any]) -> TrialResult:
 def observation_from_json(seen: Mapping[str, Any]) -> Observation:
     """Return the observation that `trial_to_json` wrote."""
     calls = seen.get("tool_calls")
-    denials = seen.get("permission_denials")
+    denials, read = seen.get("permission_denials"), seen.get("files_read")
     return _known(Observation, seen)._replace(
         changes=tuple(_known(FileChange, item) for item in seen.get("changes", ())),
         tool_calls=None if calls is None else tuple(_known(ToolCall, item) for item in calls),
         permission_denials=None if denials is None else tuple(denials),
         response_ids=tuple(seen.get("response_ids", ())),
+        files_read=None if read is None else tuple(read),
         argv=tuple(seen.get("argv", ())),
     )
 

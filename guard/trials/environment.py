@@ -16,7 +16,9 @@ from guard.nesting import inherited
 
 #: Inherited by all that a trial starts.
 TAG: Final = "GUARD_TRIAL_TAG"
-ALLOWED = ("PATH", "LANG", "LANGUAGE", "TZ")
+#: What says how a program writes dates, numbers and words.
+LOCALE: Final = ("LANG", "LANGUAGE", "TZ")
+ALLOWED = ("PATH", *LOCALE)
 ALLOWED_PREFIX = "LC_"
 #: The same in every trial.
 FIXED = {

@@ -78,6 +78,7 @@ class Redactor:
             program=seen.program and self.text(seen.program),
             model=seen.model and self.text(seen.model),
             response_ids=tuple(map(self.text, seen.response_ids)),
+            files_read=seen.files_read and tuple(map(self.text, seen.files_read)),
             reply=self.text(seen.reply),
             stdout=self.text(seen.stdout),
             stderr=self.text(seen.stderr),

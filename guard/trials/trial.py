@@ -30,6 +30,7 @@ from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.trials.imports import CACHE
 from guard.trials.kept import LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
+from guard.trials.reading import files_read
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.trials.stage import Slot, Stage, told
 from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
@@ -187,7 +188,10 @@ class _OneTrial:
         self, workspace: Workspace, outcome: Outcome, after: Manifest, orphans: tuple[int, ...]
     ) -> TrialResult:
         changes = workspace.changes(after)
-        observation = outcome.observation._replace(changes=changes.files)
+        observation = outcome.observation._replace(
+            changes=changes.files,
+            files_read=files_read(outcome.observation, workspace.path),
+        )
         # Before the evaluators: a checker may write into the workspace.
         paths = [change.path for change in changes.files]
         self.files = keep_files(workspace.path, after, paths, named_files(self.expected))

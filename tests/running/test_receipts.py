@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from guard.engine import Engine
+from guard.model import Policy
+from guard.plugin import entrypoints
 from guard.results import CaseResult, TrialResult
-from guard.running.receipts import answers, make_receipt
+from guard.running.receipts import answers, make_receipt, shows_pass
 from guard.session import Session
 from guard.storage.records import Receipt
 from guard.verdict import CASE_CODES
@@ -66,6 +70,9 @@ VOIDING: dict[str, dict[str, str | bytes | None]] = {
     "the case's utterance": {**case("echo hello there", EXPECTED, given=GIVEN)},
     "the case's expectation": {**case("echo hello", {"reply_contains": ["hell"]}, given=GIVEN)},
     "the case's trials": rewritten_case(trials=2),
+    "the case's gate": rewritten_case(gate="quick"),
+    "the case's rate": rewritten_case(trials=4, min_pass_rate=0.5),
+    "the agent's python": written(python="python3"),
     "the case's preconditions": rewritten_case(preconditions=[{"match": "12"}]),
     "the case's given text": rewritten_case(given={"files": {**GIVEN["files"], "note": "ho"}}),
     "the agent's own path": {"agent/rules.md": "Be stern.\n"},
@@ -135,12 +142,65 @@ def test_a_root_level_evaluator_is_voided_by_what_it_may_import(repo: ScratchRep
     assert key_of(repo) != before
 
 
+def test_a_variable_s_value_voids_and_one_that_is_not_passed_leaves(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write(written(env=["MODE"]))
+    monkeypatch.setenv("MODE", "a")
+    before = key_of(repo)
+    monkeypatch.setenv("OTHER_MODE", "a")
+    assert key_of(repo) == before
+    monkeypatch.setenv("MODE", "b")
+    assert key_of(repo) != before
+
+
+def test_the_code_of_an_installed_plugin_voids_where_it_has_a_say(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repo.write(written())
+    before = key_of(repo)
+    install(tmp_path, "talker", TALKER)
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    assert key_of(repo) == before  # a target of no agent here
+    install(tmp_path, "grader", GRADER)
+    entrypoints._installed.cache_clear()  # pyright: ignore[reportPrivateUsage]  # per process
+    graded = key_of(repo)
+    assert graded != before
+    (tmp_path / "grader.py").write_text(GRADER + "A = 1\n")
+    assert key_of(repo) != graded
+
+
+TALKER = """\
+from guard.plugin import Observation, Target, hookimpl
+
+@hookimpl
+def guard_targets():
+    return [Target(name="talker", run=lambda trial: Observation(), real="x")]
+"""
+GRADER = """\
+from guard.plugin import Evaluator, hookimpl
+
+@hookimpl
+def guard_evaluators():
+    return [Evaluator("grader", lambda observation, expected: (), reads=("polite",))]
+"""
+
+
+def install(folder: Path, name: str, code: str) -> None:
+    """Lay a distribution with one plugin into a folder of ``sys.path``."""
+    (folder / f"{name}.py").write_text(code)
+    metadata = folder / f"{name}-1.0.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "entry_points.txt").write_text(f"[guard]\n{name} = {name}\n")
+
+
 # Which receipts answer ------------------------------------------------------------------------
 
 
 def receipt(verdict: str = "PASS", age: timedelta = timedelta()) -> Receipt:
     date = (datetime.now(UTC) - age).isoformat(timespec="seconds")
-    return Receipt("k", "one", "clerk", verdict, 4, 4, date)
+    evidence = {"trials": [{"verdict": "PASS"}] * 4}
+    return Receipt("k", "one", "clerk", verdict, 4, 4, date, evidence)
 
 
 @pytest.mark.parametrize("verdict", ["PASS", "XFAIL"])
@@ -178,6 +238,21 @@ def test_a_receipt_gets_too_old(age: timedelta, max_age: str, stands: bool) -> N
 def test_a_date_that_is_none_answers_nothing(date: str) -> None:
     assert not answers(receipt()._replace(date=date), "30d")
     assert not answers(None, "30d")
+
+
+def test_a_verdict_without_its_trials_answers_nothing() -> None:
+    bare = receipt()._replace(evidence={})
+    assert not answers(bare, "30d")
+    assert not answers(bare._replace(passed=0, trials=0), "30d")
+    assert not answers(receipt()._replace(passed=5, trials=5), "30d")
+
+
+def test_trials_are_judged_by_the_policy_that_asks() -> None:
+    four = receipt()
+    assert shows_pass(four, Policy("standard", None, 1.0, 9), deterministic=False)
+    assert shows_pass(four, Policy(None, 4, 1.0, 9), deterministic=False)
+    assert not shows_pass(four, Policy("critical", None, 1.0, 9), deterministic=False)
+    assert not shows_pass(four, Policy(None, 5, 1.0, 9), deterministic=False)
 
 
 def test_a_receipt_counts_graded_trials() -> None:
