@@ -6,6 +6,7 @@ first trials that decide are the ones that count: more of them, where asked for,
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -26,6 +27,10 @@ from guard.wording.reasons import trial_reason
 
 #: How often a trial that ended in ERROR is drawn again, on one side.
 MOST_REDRAWS: Final = 2
+#: The score key of how the target's program ended.
+EXIT_KEY: Final = "exit_code"
+#: What a shell adds to the number of the signal that ended the program it ran.
+BY_SIGNAL: Final = 128
 #: Not decided yet.
 OPEN: Final = Judgement("")
 
@@ -38,8 +43,9 @@ Hit = Callable[[TrialResult], bool]
 def hits(fails_on: Sequence[str]) -> Hit:
     """Return the test of a failing trial against the recorded keys.
 
-    A time-out counts where it is recorded. Where no key is recorded yet, any score of an
-    evaluator counts.
+    A time-out counts where it is recorded, and so does a program that ended as it must not: what
+    it never came to say is no answer. Where no key is recorded yet, any score of an evaluator
+    counts.
     """
 
     def test(trial: TrialResult) -> bool:
@@ -48,6 +54,8 @@ def hits(fails_on: Sequence[str]) -> Hit:
             return False
         if not fails_on:
             return bool(failing - {TIMEOUT_KEY, ORPHANS_KEY})
+        if EXIT_KEY in failing and EXIT_KEY not in fails_on:
+            return False
         return failing.issuperset(fails_on)
 
     return test
@@ -70,8 +78,10 @@ def before_judge(hit: Hit, *, deterministic: bool) -> Judge:
         decision = _fails_before(failed, deterministic=deterministic)
         if decision is None:
             return OPEN
-        if decision != "RED":
-            return Judgement(model.PASS if decision == "GREEN" else model.INCONCLUSIVE)
+        if decision == "INCONCLUSIVE":
+            return Judgement(model.INCONCLUSIVE, _say_disagreeing(failed))
+        if decision == "GREEN":
+            return Judgement(model.PASS)
         wrong = [t for t in graded if t.verdict == model.FAIL and not hit(t)]
         if not wrong:
             return Judgement(model.FAIL)
@@ -79,7 +89,22 @@ def before_judge(hit: Hit, *, deterministic: bool) -> Judge:
             return Judgement(model.INCONCLUSIVE, "its trials fail for different reasons")
         return Judgement(model.WRONG_REASON, trial_reason(wrong[0]))
 
-    return _first_decision(judge, deterministic=deterministic)
+    first = _first_decision(judge, deterministic=deterministic)
+    return lambda trials: first(tuple(map(_as_ended, trials)))
+
+
+def _as_ended(trial: TrialResult) -> TrialResult:
+    """Return a trial whose program was killed as one that broke, where a shell hid the signal."""
+    number = (trial.observation.exit_status or 0) - BY_SIGNAL
+    if EXIT_KEY not in trial.failing or number not in signal.valid_signals():
+        return trial
+    said = f"a program of the target was ended by signal {number} (exit {BY_SIGNAL + number})"
+    return trial._replace(verdict=model.ERROR, reason=said)
+
+
+def _say_disagreeing(failed: Sequence[bool]) -> str:
+    passed = f"{failed.count(False)} of {len(failed)} trials passed"
+    return f"{passed}: the target is declared deterministic, and its trials disagree"
 
 
 def after_judge(case: Case, *, deterministic: bool) -> Judge:
@@ -125,7 +150,8 @@ def before_more(judge: Judge, *, deterministic: bool, least: int = 0) -> MoreTri
 
         return trials_to_decision(undecided, outcomes, most - len(outcomes))
 
-    return _more(judge, needed, least)
+    more = _more(judge, needed, least)
+    return lambda trials, jobs: more(tuple(map(_as_ended, trials)), jobs)
 
 
 def after_more(case: Case, judge: Judge, *, deterministic: bool, least: int = 0) -> MoreTrials:

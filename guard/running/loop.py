@@ -80,8 +80,7 @@ class Loop:
         slots = self.jobs - len(self._pending)
         wanting = [series for series in self._active if series.wants(slots)]
         if wanting:
-            # The one with the fewest trials first, so that the sides of a proof take turns.
-            return min(wanting, key=lambda series: series.started)
+            return min(wanting, key=_turn)
         while self._waiting:
             following = self._waiting.popleft()
             if self.budget.ended() or not self._may_start(following):
@@ -114,3 +113,13 @@ class Loop:
             return False
         self._active.remove(series)
         return True
+
+
+def _turn(series: Series) -> tuple[int, bool]:
+    """Order by the fewest trials, so that the sides of a proof take turns.
+
+    Which side goes first changes from round to round, and never in a fixed rhythm (the Thue-Morse
+    sequence): what fails every other time would else fail on one side alone.
+    """
+    after_first = series.started.bit_count() % 2 == 1
+    return series.started, after_first == (series.side != "after")

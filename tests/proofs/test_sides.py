@@ -24,7 +24,7 @@ from guard.running.gates import fails_before
 UNSTATED = Policy()
 CASE = Case("taxi", "clerk", "evals/taxi.md")
 #: P passes, F fails on the recorded key, W on another one, B on both, T by a time-out,
-#: O by an orphan, X is excused, E is an error, S stale, U ungraded.
+#: O by an orphan, C by how it ended (and so on the recorded key too), X is excused, E is an error, S stale, U ungraded.
 FAILING = {
     "P": (),
     "F": ("reply",),
@@ -32,6 +32,7 @@ FAILING = {
     "B": ("files", "reply"),
     "T": ("timeout",),
     "O": ("orphans",),
+    "C": ("exit_code", "reply"),
 }
 OTHERS = {"E": "ERROR", "S": "STALE", "U": "UNGRADED", "X": "XFAIL", "K": "SKIP", "M": "TAINTED"}
 
@@ -47,6 +48,28 @@ def trial(number: int, letter: str) -> TrialResult:
     scores = tuple(Score(key, 0.0, "wrong") for key in failing)
     verdict = "FAIL" if failing else "PASS"
     return TrialResult("taxi", number, verdict, scores, failing=failing)
+
+
+def test_how_a_program_ended_is_a_red_where_it_is_recorded() -> None:
+    assert before("CCC") == "WRONG_REASON"
+    assert before("CCC", ["exit_code"]) == "FAIL"
+    assert before("CCC", ["exit_code", "reply"]) == "FAIL"
+    assert before("CCC", []) == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"), [(3, "FAIL"), (128, "FAIL"), (255, "FAIL"), (137, "ERROR")]
+)
+def test_a_signal_that_a_shell_reports_is_no_red(status: int, verdict: str) -> None:
+    ended = [
+        trial(number, "C")._replace(observation=Observation(exit_status=status))
+        for number in range(1, 4)
+    ]
+    judge = before_judge(hits(["exit_code"]), deterministic=False)
+    assert judge(ended).verdict == verdict
+    more = before_more(judge, deterministic=False)
+    assert more(ended, 8) == 0
+    assert more(ended[:2], 8) > 0
 
 
 def before(outcomes: str, fails_on: Sequence[str] = ("reply",), *, same: bool = False) -> str:
