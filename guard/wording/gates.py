@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -16,7 +17,7 @@ from guard.running.operation import (
     operate,
 )
 from guard.wording.plot import Column, Ink, plot, ticks
-from guard.wording.table import plain_table
+from guard.wording.table import GAP, plain_table
 
 FAILS_BEFORE: Final = "fails-before"
 #: True rates of the tables, in percent.
@@ -24,6 +25,7 @@ LISTED: Final = (30, 50, 60, 70, 80, 90, 95, 99, 100)
 DETAILED: Final = (0, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 98, 99, 100)
 #: Columns that a plot may take; more show nothing more.
 NARROWEST, WIDEST = 21, 101
+RESTS: Final = ("blocks", "undecided", "trials")
 MARKS: Final = ("0 %", "25", "50", "75", "100 %")
 
 
@@ -85,17 +87,17 @@ def compare(rules: Sequence[Rule], width: int, ink: Ink) -> list[str]:
         labels = [text.ljust(label) for text in ("", rule.name, "")]
         lines += plot(_areas(rule, columns), 3, labels, ink)
     lines += [" " * (label + 2) + ticks(MARKS, columns), ""]
-    return [*lines, *_passing(rules), "", *_lasting(rules)]
+    return [*lines, *_passing(rules, width), "", *_lasting(rules, width)]
 
 
-def _passing(rules: Sequence[Rule]) -> list[str]:
+def _passing(rules: Sequence[Rule], width: int) -> list[str]:
     rows = [[rule.name, *(_chance(rule.at(p).passes) for p in LISTED)] for rule in rules]
-    return _table(("passes, in %, at", *map(_rate, LISTED)), rows)
+    return _table(("passes, in %, at", *map(_rate, LISTED)), rows, width)
 
 
-def _lasting(rules: Sequence[Rule]) -> list[str]:
+def _lasting(rules: Sequence[Rule], width: int) -> list[str]:
     rows = [[rule.name, *(f"{rule.at(p).trials:.1f}" for p in LISTED)] for rule in rules]
-    return _table(("mean trials at", *map(_rate, LISTED)), rows)
+    return _table(("mean trials at", *map(_rate, LISTED)), rows, width)
 
 
 # One in detail -----------------------------------------------------------------------------
@@ -109,18 +111,21 @@ def describe(rule: Rule, width: int, ink: Ink, *, hooks: bool = True) -> list[st
     lines += plot(_areas(rule, columns), len(marks), marks, ink)
     lines += [" " * 7 + ticks(MARKS, columns)]
     lines += [f"filled: passes, {ink.shade} undecided, empty: blocks; by the true pass rate", ""]
-    return [*lines, *_detail(rule, hooks=hooks), "", *_stops(rule)]
+    return [*lines, *_detail(rule, width, hooks=hooks), "", *_stops(rule)]
 
 
-def _detail(rule: Rule, *, hooks: bool) -> list[str]:
-    heads = ["in %, at", "passes", "blocks", "undecided", "trials"]
-    heads += ["hook: blocks", "undecided", "trials"] if hooks else []
+def _detail(rule: Rule, width: int, *, hooks: bool) -> list[str]:
     rows: list[list[str]] = []
     for percent in DETAILED:
         once = rule.at(percent)
         row = [_rate(percent), _chance(once.passes), *_rest(once)]
         rows.append([*row, *_rest(confirmed(once))] if hooks else row)
-    return _table(heads, rows)
+    heads = ["in %, at", "passes", *RESTS]
+    of_hook = [f"hook: {RESTS[0]}", *RESTS[1:]] if hooks else []
+    whole = _table([*heads, *of_hook], rows)
+    if len(whole[0]) <= width:
+        return whole
+    return _table([*heads, *(f"hook: {rest}" for rest in RESTS if hooks)], rows, width)
 
 
 def _rest(found: Operation) -> list[str]:
@@ -149,14 +154,37 @@ def _columns(room: int) -> int:
     return max(NARROWEST, min(WIDEST, room))
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table whose numbers, all but the first column, end below each other."""
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int = sys.maxsize
+) -> list[str]:
+    """Return a table whose numbers, all but the first column, end below each other.
+
+    Columns that a narrow terminal has no room for follow below, each row with its name again.
+    """
     widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
 
-    def flush(line: Sequence[str]) -> list[str]:
-        return [line[0], *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+    def part(columns: Sequence[int]) -> list[str]:
+        def flush(line: Sequence[str]) -> list[str]:
+            return [line[0], *(line[column].rjust(widths[column]) for column in columns)]
 
-    return plain_table(flush(heads), [flush(row) for row in rows])
+        return plain_table(flush(heads), [flush(row) for row in rows])
+
+    first, *others = map(part, _fitting(widths, width))
+    return [*first, *(line for other in others for line in ("", *other))]
+
+
+def _fitting(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Return the numbers of the columns but the first, in groups that fit beside it."""
+    found: list[list[int]] = [[]]
+    left = room = width - widths[0]
+    for column in range(1, len(widths)):
+        needed = widths[column] + len(GAP)
+        if needed > left and found[-1]:
+            found.append([])
+            left = room
+        found[-1].append(column)
+        left -= needed
+    return found
 
 
 def _rate(percent: int) -> str:

@@ -58,6 +58,27 @@ def test_the_detail_names_rates_errors_and_where_it_stops(tmp_path: Path) -> Non
     assert outcome.out.endswith("after 13 to 15: passes with 11 passed, blocks with 5 failed\n")
 
 
+@pytest.mark.parametrize("arguments", [(), ("standard",), ("fails-before",)])
+def test_numbers_fit_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = gates(tmp_path, *arguments).out.splitlines()
+    drawn = re.compile(r".*[│└]|(in|passes, in|mean trials|(?!after)[a-z-]+|\d+) +[%\d<>]")
+    assert max(len(line) for line in narrow if drawn.match(line)) <= 40
+    monkeypatch.setenv("COLUMNS", "80")
+    whole = gates(tmp_path, *arguments).out.splitlines()
+    assert max(map(len, whole)) <= 80
+    # No number is left out for it.
+    assert numbers(narrow) == numbers(whole)
+
+
+def numbers(lines: list[str]) -> list[str]:
+    """Return the numbers of two rows, as they stand."""
+    rows = [re.sub(r"^(strict|90 %)", "", line) for line in lines if re.match("strict|90 %", line)]
+    return [word for row in rows for word in row.split() if re.fullmatch(r"[<>]?[\d.]+", word)]
+
+
 def test_fixed_trials_are_drawn_beside(tmp_path: Path) -> None:
     outcome = gates(tmp_path, "--trials", "10", "--min-pass-rate", "0.9")
     found = operate(fixed_rows(10, 0.9), 10, 0.8)
