@@ -10,7 +10,8 @@ import os
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from enum import Enum
+from typing import NamedTuple, Protocol
 
 from guard.errors import UsageError
 from guard.git import text_of
@@ -23,6 +24,76 @@ from guard.trials.template import Piece, Template, lay_piece, parents_of
 OWN_NAMES = frozenset(("ws", "home", "tmp"))
 
 
+class Reuse(Enum):
+    """Whether a later trial may get the same files, once what was changed is mended."""
+
+    NEVER = "never"
+    """Somebody may still write to them."""
+    LOOKED_OVER = "looked over"
+    """They may have been written to since they were listed."""
+    AS_LISTED = "as listed"
+    """All that wrote had ended before they were listed."""
+
+
+class Upkeep(Protocol):
+    """Knows how the files of one workspace came to lie there."""
+
+    def scan(self, root: bytes, before: Manifest, started_ns: int) -> Manifest:
+        """List what the workspace holds now."""
+        ...
+
+    def remove(self, folder: str, reuse: Reuse) -> None:
+        """Remove the trial's folder; may be called twice."""
+        ...
+
+
+class Way(Protocol):
+    """A way to lay one template again and again; used from several threads."""
+
+    @property
+    def note(self) -> str:
+        """What the report says of it; empty for small folders, which are simply written anew."""
+        ...
+
+    def lay(self, folder: str) -> tuple[Manifest, Upkeep]:
+        """Make ``ws``, with the template in it, ``home`` and ``tmp`` in an empty folder.
+
+        Returns the manifest of ``ws``. Raises OSError.
+        """
+        ...
+
+
+class LaidAnew:
+    """The upkeep of files that are written for each trial: none."""
+
+    def scan(self, root: bytes, before: Manifest, started_ns: int) -> Manifest:
+        """List the folder."""
+        return scan_folder(root, before, started_ns)
+
+    def remove(self, folder: str, reuse: Reuse) -> None:
+        """Remove it all."""
+        remove_tree(folder)
+
+
+class FreshWay:
+    """Writes every file for each trial: nothing is faster for small folders."""
+
+    def __init__(self, template: Template, note: str = "") -> None:
+        self._template = template
+        self.note = note
+
+    def lay(self, folder: str) -> tuple[Manifest, Upkeep]:
+        """Write everything."""
+        make_own_folders(folder)
+        return self._template.lay(os.fsencode(folder) + b"/ws"), LaidAnew()
+
+
+def make_own_folders(folder: str) -> None:
+    """Make what a trial's folder holds, empty."""
+    for name in OWN_NAMES:
+        os.mkdir(f"{folder}/{name}")
+
+
 class Workspace(NamedTuple):
     """One trial's folder, as it was before the target started."""
 
@@ -30,6 +101,7 @@ class Workspace(NamedTuple):
     before: Manifest
     template: Template
     given: Mapping[bytes, Piece]
+    upkeep: Upkeep
 
     @property
     def path(self) -> str:
@@ -43,7 +115,11 @@ class Workspace(NamedTuple):
 
     def scan(self, started_ns: int) -> Manifest:
         """List what the workspace holds now; ``started_ns``: when the target started."""
-        return scan_folder(os.fsencode(self.path), self.before, started_ns)
+        return self.upkeep.scan(os.fsencode(self.path), self.before, started_ns)
+
+    def digest(self) -> str:
+        """Return one digest of all that it held before the trial."""
+        return self.template.digest_with(self.given, self.before)
 
     def changes(self, after: Manifest) -> Changes:
         """Return what differs from before."""
@@ -64,26 +140,28 @@ class Workspace(NamedTuple):
             found.append("the workspace itself is a symbolic link now")
         return sorted(found)
 
-    def remove(self) -> None:
-        """Remove the trial's folder, whatever the target made of it."""
-        remove_tree(self.folder)
+    def remove(self, reuse: Reuse = Reuse.NEVER) -> None:
+        """Remove the trial's folder, whatever the target made of it; may be called twice."""
+        self.upkeep.remove(self.folder, reuse)
 
 
-def lay_workspace(slot: str, name: str, template: Template, given: Sequence[Piece]) -> Workspace:
+def lay_workspace(
+    slot: str, name: str, template: Template, given: Sequence[Piece], way: Way | None = None
+) -> Workspace:
     """Lay a workspace in ``<slot>/<name>``. Raises `UsageError` where ``given`` would leave it."""
     folder = os.path.join(slot, name)
+    upkeep: Upkeep = LaidAnew()
     os.mkdir(folder, 0o700)
     try:
-        for own in OWN_NAMES:
-            os.mkdir(f"{folder}/{own}")
-        target = os.fsencode(os.path.join(folder, "ws"))
-        before = template.lay(target)
-        for piece in given:
-            before[piece.path] = _lay_given(target, piece)
+        before, upkeep = (way or FreshWay(template)).lay(folder)
+        if given:
+            target = os.fsencode(os.path.join(folder, "ws"))
+            laid = {piece.path: _lay_given(target, piece) for piece in given}
+            before = {**before, **laid}
     except BaseException:
-        remove_tree(folder)
+        upkeep.remove(folder, Reuse.NEVER)
         raise
-    return Workspace(folder, before, template, {piece.path: piece for piece in given})
+    return Workspace(folder, before, template, {p.path: p for p in given}, upkeep)
 
 
 def _lay_given(target: bytes, piece: Piece) -> Item:
@@ -159,8 +237,9 @@ def copy_over(folder: str, workspace: str) -> None:
         return own_git + [name for name in names if not _is_copied(os.path.join(above, name))]
 
     try:
-        shutil.rmtree(workspace)
-        shutil.copytree(folder, workspace, symlinks=True, ignore=skipped)
+        # It may be a mount point.
+        clear_folder(workspace)
+        shutil.copytree(folder, workspace, symlinks=True, ignore=skipped, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"{folder} can't be read: {error}") from error
 

@@ -42,7 +42,7 @@ def compare(
     """Return what differs; ``root`` is the folder on disk that ``after`` was made from."""
     files: list[FileChange] = []
     diff = _Diff()
-    for path in sorted(before.keys() | after.keys()):
+    for path in sorted(_touched(before, after)):
         old, new = before.get(path), after.get(path)
         if old is not None and new is not None and old.content == new.content:
             continue
@@ -52,6 +52,12 @@ def compare(
         files.append(FileChange(text_of(path), _status(old, new), plus, minus))
         diff.add(_shown(path), old, new, old_text, new_text)
     return Changes(tuple(files), diff.text())
+
+
+def _touched(before: Manifest, after: Manifest) -> set[bytes]:
+    """Return the paths that may differ: of a large folder all but a few are the very same."""
+    there = {path for path, item in after.items() if before.get(path) is not item}
+    return there | (before.keys() - after.keys())
 
 
 def _status(old: Item | None, new: Item | None) -> str:

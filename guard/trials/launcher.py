@@ -45,7 +45,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_NOATIME, MS_NODIRATIME, MS_BIND = 32, 1024, 2048, 4096
-MS_REC, MS_PRIVATE, MS_RELATIME = 16384, 1 << 18, 1 << 21
+MS_REC, MS_SLAVE, MS_RELATIME = 16384, 1 << 19, 1 << 21
 #: Flags that a bind mount keeps; a remount that drops one is refused in a namespace.
 KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME
 ST_RELATIME = 4096
@@ -297,7 +297,8 @@ def enter_namespace(
     uid, gid = os.getuid(), os.getgid()
     try:
         become_root(uid, gid)
-        call(libc.mount, b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+        # What guard mounts later, as a trial's workspace, is seen; nothing gets out.
+        call(libc.mount, b"none", b"/", None, MS_REC | MS_SLAVE, None)
         opened = [(os.open(path, os.O_PATH | os.O_DIRECTORY), path, ro) for path, ro in kept]
         own = [(path, os.open(backing, os.O_PATH), names) for path, backing, names in private]
         covers = [path for path in sorted(hidden) if os.path.isdir(path) and cover(path)]

@@ -49,9 +49,15 @@ def stamp_of(status: os.stat_result) -> tuple[int, int, int]:
 
 
 def scan_folder(
-    root: bytes, before: Manifest | None = None, started_ns: int = 0
+    root: bytes,
+    before: Manifest | None = None,
+    started_ns: int = 0,
+    folders: dict[bytes, os.stat_result] | None = None,
 ) -> dict[bytes, Item]:
-    """List a folder; of ``before``, made until ``started_ns``, what can't have changed is kept."""
+    """List a folder; of ``before``, made until ``started_ns``, what can't have changed is kept.
+
+    The states of the folders in it are noted in ``folders``.
+    """
     known = before or {}
     trusted_until = started_ns - TICK_NS
     found: dict[bytes, Item] = {}
@@ -63,6 +69,8 @@ def scan_folder(
             try:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(path + b"/")
+                    if folders is not None:
+                        folders[path] = entry.stat(follow_symlinks=False)
                     continue
                 status = entry.stat(follow_symlinks=False)
             except OSError:
@@ -73,7 +81,7 @@ def scan_folder(
             if old is not None and old.stamp == stamp and stamp[1] < trusted_until:
                 found[path] = old
             else:
-                found[path] = _read_item(entry.path, status)
+                found[path] = read_item(entry.path, status)
     return found
 
 
@@ -103,7 +111,8 @@ def _list_taken_back(
         return []
 
 
-def _read_item(path: bytes, status: os.stat_result) -> Item:
+def read_item(path: bytes, status: os.stat_result) -> Item:
+    """Return the entry of one file, which is read."""
     stamp = stamp_of(status)
     if stat.S_ISLNK(status.st_mode):
         return Item(LINK, False, _link_digest(path), stamp)
@@ -158,6 +167,10 @@ def digest_of(manifest: Manifest) -> str:
 
 def same_content(before: Manifest, after: Manifest) -> bool:
     """Tell whether nothing that counts differs."""
-    return before.keys() == after.keys() and all(
-        item is before[path] or item.content == before[path].content for path, item in after.items()
+    return before is after or (
+        before.keys() == after.keys()
+        and all(
+            item is before[path] or item.content == before[path].content
+            for path, item in after.items()
+        )
     )

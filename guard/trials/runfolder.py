@@ -22,6 +22,8 @@ from guard.workspace import remove_entry, remove_tree
 #: Free bytes that a run wants beyond twice what it lays.
 MARGIN_BYTES = 64 << 20
 PREFIX = "run-"
+#: Seconds for which a folder is removed again and again, should a thread go on writing to it.
+CLOSING_SECONDS = 3.0
 
 
 class RunFolder(Closing):
@@ -53,7 +55,7 @@ class RunFolder(Closing):
         """Remove everything."""
         atexit.unregister(self.close)
         for place in self._places.values():
-            remove_tree(place.path)
+            place.remove()
         self._places.clear()
 
 
@@ -81,6 +83,14 @@ class RunPlace:
         path = self.new_path(kind)
         os.mkdir(path, 0o700)
         return path
+
+    def remove(self) -> None:
+        """Remove it all: what an interrupted thread still writes, too."""
+        deadline = time.monotonic() + CLOSING_SECONDS
+        remove_tree(self.path)
+        while os.path.lexists(self.path) and time.monotonic() < deadline:
+            time.sleep(0.02)
+            remove_tree(self.path)
 
     def strays_since(self, moment: float) -> list[str]:
         """Return what trials put into the run's own folder since a time of the monotonic clock.

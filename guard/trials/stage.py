@@ -37,8 +37,10 @@ from guard.trials.template import (
     folder_paths,
     lacking_error,
     make_template,
+    size_of,
 )
-from guard.workspace import Workspace
+from guard.trials.ways import OVERLAY, choose_way, find_overlay, wanted
+from guard.workspace import Way, Workspace, lay_workspace
 
 
 class Slot:
@@ -79,6 +81,7 @@ class Stage(Closing):
         evaluators: Sequence[Evaluator],
         options: Mapping[str, Any],
         template: Template,
+        way: Way,
         place: RunPlace,
         target_repo: TargetRepo,
         checker_repo: CheckerRepo,
@@ -89,6 +92,7 @@ class Stage(Closing):
         self.evaluators = tuple(evaluators)
         self.options = options
         self.template = template
+        self.way = way
         self.place = place
         self.target_repo = target_repo
         self.checker_repo = checker_repo
@@ -129,10 +133,12 @@ class Stage(Closing):
             else:
                 slot.close()
 
+    def lay(self, slot: Slot, name: str, given: Sequence[Piece]) -> Workspace:
+        """Lay a workspace in a slot. Raises `UsageError` where ``given`` would leave it."""
+        return lay_workspace(slot.folder, name, self.template, given, self.way)
+
     def _open_sandbox(self, folder: str) -> Sandbox:
-        repo = self._tree.repo
-        private = (repo.root, repo.git_dir, repo.common_dir, self.place.root)
-        hidden = plan_hidden(private, os.environ.get("HOME", "/"))
+        hidden = _hidden(self._tree.repo, self.place)
         if hidden is None:
             return open_sandbox(None)
         environments = plan_kept(hidden, os.environ.get("PATH", ""), self._python)
@@ -197,8 +203,7 @@ def prepare_stage(
     target refuses.
     """
     chosen = fill_options(target, agent) if options is None else options
-    template, incomplete = _make_template(tree, agent, hide_from_workspace, run)
-    place = run.place(template.size)
+    template, way, place, incomplete = _make_template(tree, agent, hide_from_workspace, run)
     stage = Stage(
         tree=tree,
         agent=agent,
@@ -206,6 +211,7 @@ def prepare_stage(
         evaluators=evaluators,
         options=chosen,
         template=template,
+        way=way,
         place=place,
         target_repo=TargetRepo(tree, place, hide_from_target, _needed(chosen)),
         checker_repo=CheckerRepo(tree, place, show_to_checker),
@@ -228,18 +234,34 @@ def _needed(options: Mapping[str, Any]) -> PathTest:
 
 def _make_template(
     tree: Tree, agent: Agent, hidden: PathTest, run: RunFolder
-) -> tuple[Template, str]:
-    """Return what the agent's workspaces are laid from, and why it isn't all of the agent."""
+) -> tuple[Template, Way, RunPlace, str]:
+    """Return what the agent's workspaces are laid from, how and where, and why it isn't all."""
     whole, lacking = with_submodules(tree, folder_of(agent.workspace))
     paths, prefix = folder_paths(whole.entries(), agent.workspace)
     shown = [path for path in paths if not hidden(path)]
     lacking += leading_out(whole, shown, prefix, compile_globs(agent.paths))
+    options = problem = ""
+    template, incomplete = Template(()), ""
+    place = run.place()
     try:
         if lacking:
             raise lacking_error(lacking)
-        return make_template(whole, shown, prefix, run.place().new_path("template")), ""
+        if wanted(len(shown)) == OVERLAY:
+            place = run.place(size_of(whole, shown))
+            options, problem = find_overlay(place, hides=_hidden(tree.repo, place) is not None)
+        folder, keep = place.new_path("template"), bool(options)
+        template = make_template(whole, shown, prefix, folder, keep=keep)
     except UnreadableError as error:
-        return Template(()), told(error)
+        incomplete = told(error)
+    if not template.folder:
+        place = run.place(template.size)
+    return template, choose_way(template, place, options, problem), place, incomplete
+
+
+def _hidden(repo: Repo, place: RunPlace) -> tuple[str, ...] | None:
+    """Return the folders that trials don't see; None where that can't be."""
+    private = (repo.root, repo.git_dir, repo.common_dir, place.root)
+    return plan_hidden(private, os.environ.get("HOME", "/"))
 
 
 def told(error: UnreadableError) -> str:

@@ -18,7 +18,7 @@ from guard.git import bytes_of, text_of
 from guard.tree import GITLINK, Entry, Tree
 from guard.trials.export import check_out
 from guard.trials.filters import Lacking
-from guard.trials.manifest import FILE, LINK, Item, stamp_of
+from guard.trials.manifest import FILE, LINK, Item, Manifest, digest_of, stamp_of
 from guard.wording.units import count
 
 MEMORY_BYTES = 64 << 20
@@ -46,6 +46,7 @@ class Template:
         empty_folders: Sequence[bytes] = (),
         size: int = 0,
         filters: Iterable[str] = (),
+        folder: bytes = b"",
     ) -> None:
         self.pieces: Mapping[bytes, Piece] = {piece.path: piece for piece in pieces}
         folders = {folder for path in self.pieces for folder in parents_of(path)}
@@ -56,6 +57,16 @@ class Template:
         """Bytes of all files together."""
         self.filters = tuple(sorted(filters))
         """The filters of this machine that had a part in it."""
+        self.folder = folder
+        """What holds the whole of it as ``ws``, as it is laid; empty where nothing does."""
+        self._digests: dict[frozenset[Piece], str] = {}
+
+    def digest_with(self, given: Mapping[bytes, Piece], manifest: Manifest) -> str:
+        """Return the digest of what is laid together with given files: ``manifest``, made once."""
+        key = frozenset(given.values())
+        if key not in self._digests:
+            self._digests[key] = digest_of(manifest)
+        return self._digests[key]
 
     def lay(self, target: bytes) -> dict[bytes, Item]:
         """Write everything into an existing folder; return its manifest."""
@@ -118,12 +129,19 @@ def _copy(source: bytes, fd: int) -> None:
 
 
 def make_template(
-    tree: Tree, paths: Sequence[bytes], strip: bytes, folder: str, memory: int = MEMORY_BYTES
+    tree: Tree,
+    paths: Sequence[bytes],
+    strip: bytes,
+    folder: str,
+    memory: int = MEMORY_BYTES,
+    *,
+    keep: bool = False,
 ) -> Template:
     """Make a template of paths of a tree, named without the prefix ``strip``.
 
-    ``folder`` doesn't exist yet; it stays in use where the whole is larger than ``memory``.
-    Raises `UnreadableError`, which names the first that can't be had.
+    ``folder`` doesn't exist yet; it stays in use where the whole is larger than ``memory``, and
+    where it is to be kept as `Template.folder`. Raises `UnreadableError`, which names the first
+    that can't be had.
     """
     entries = tree.entries()
     files = [path for path in paths if entries[path].mode != GITLINK]
@@ -133,13 +151,41 @@ def make_template(
     written = check_out(tree, files, os.path.join(folder, "scratch"), work)
     if written.lacking:
         raise lacking_error(written.lacking)
-    places = {path: os.path.join(os.fsencode(work), path) for path in files}
+    top = os.path.join(os.fsencode(work), strip)
+    if keep:
+        top = _set_apart(top, os.path.join(os.fsencode(folder), b"kept"))
+    places = {path: os.path.join(top, path[len(strip) :]) for path in files}
     size = sum(os.lstat(place).st_size for place in places.values())
-    in_memory = size <= memory
+    in_memory = size <= memory and not keep
     pieces = [_piece(path[len(strip) :], places[path], in_memory) for path in files]
     if in_memory:
         shutil.rmtree(folder)
-    return Template(pieces, [path[len(strip) :] for path in links], size, written.filters)
+    empty = [path[len(strip) :] for path in links]
+    whole = os.path.dirname(top) if keep else b""
+    template = Template(pieces, empty, size, written.filters, whole)
+    for path in template.folders if keep else ():
+        os.makedirs(os.path.join(top, path), exist_ok=True)
+    return template
+
+
+def _set_apart(top: bytes, folder: bytes) -> bytes:
+    """Move a folder to ``<folder>/ws``, alone there; it may not be there. Return where it is."""
+    kept = os.path.join(folder, b"ws")
+    os.mkdir(folder)
+    if os.path.isdir(top):
+        os.rename(top, kept)
+    else:
+        os.mkdir(kept)
+    return kept
+
+
+def size_of(tree: Tree, paths: Iterable[bytes]) -> int:
+    """Return the bytes of files of a tree as git keeps them; of what isn't there, none."""
+    entries = tree.entries()
+    names = "".join(f"{entries[path].oid}\n" for path in paths if entries[path].mode != GITLINK)
+    call = ("cat-file", "--batch-check=%(objectsize)", "--buffer")
+    sizes = tree.repo.run(*call, input=names.encode(), ok=None).out.split(b"\n")
+    return sum(int(size) for size in sizes if size.isdigit())
 
 
 def lacking_error(lacking: Sequence[Lacking]) -> UnreadableError:

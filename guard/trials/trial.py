@@ -33,7 +33,7 @@ from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.reading import files_read
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.trials.stage import Slot, Stage, told
-from guard.workspace import Workspace, clear_folder, copy_over, lay_workspace
+from guard.workspace import Reuse, Workspace, clear_folder, copy_over
 
 #: Seconds that processes may take to end by themselves after the program that started them.
 GRACE: Final = 0.25
@@ -77,6 +77,7 @@ class _OneTrial:
         self.env: Mapping[str, str] = {}
         self.isolation = ""
         self.files: tuple[KeptFile, ...] = ()
+        self.reuse = Reuse.NEVER
 
     def run(self) -> TrialResult:
         if self.stage.missing:
@@ -91,7 +92,7 @@ class _OneTrial:
         try:
             return self._stale(workspace) or self._run_in(workspace)
         finally:
-            workspace.remove()
+            workspace.remove(self.reuse if self.slot.usable else Reuse.NEVER)
 
     def check(self, folder: str) -> TrialResult:
         if lacking := self.stage.lacking(self.case):
@@ -116,14 +117,16 @@ class _OneTrial:
             left = left_in(workspace.path)
             lay_kept(left.files, workspace.path)
             judges = [e for e in self.stage.evaluators if not e.judge]
-            return self._asked(workspace, left.observation, judges, left.own)
+            verdict = self._asked(workspace, left.observation, judges, left.own)
+            self.reuse = Reuse.LOOKED_OVER
+            return verdict
         finally:
-            workspace.remove()
+            workspace.remove(self.reuse)
 
     def _lay(self) -> Workspace:
         given = self.stage.given(self.case)
         try:
-            workspace = lay_workspace(self.slot.folder, self.id, self.stage.template, given)
+            workspace = self.stage.lay(self.slot, self.id, given)
         except UsageError as error:
             raise UsageError(f"{self.case.path}: {error.message}", error.hint) from error
         env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
@@ -145,18 +148,32 @@ class _OneTrial:
         orphans = self._end_leftovers(outcome)
         stopping.check()
         self.isolation = self.slot.sandbox.isolation if outcome.sandboxed else NOT_CONTROLLED
+        if self.stage.way.note:
+            self.isolation += f" + {self.stage.way.note}"
         if self.stage.template.filters:
             self.isolation += f" + {BY_FILTER}: {', '.join(self.stage.template.filters)}"
         outcome = self._with_loaded(outcome, workspace)
         outcome = outcome._replace(observation=outcome.observation._replace(seconds=seconds))
         tainted = self._tainted(workspace, outcome.sandboxed, began, started_ns)
         if tainted:
+            workspace.remove()
             clear_folder(self.slot.folder)
             said = f"written outside the workspace: {tainted}"
             return self._result(
                 Grade(model.TAINTED, said), workspace, outcome.observation, orphans=orphans
             )
-        return self._graded(workspace, outcome, workspace.scan(started_ns), orphans)
+        after = workspace.scan(started_ns)
+        self.reuse = self._reuse(outcome)
+        return self._graded(workspace, outcome, after, orphans)
+
+    def _reuse(self, outcome: Outcome) -> Reuse:
+        """Tell whether all that wrote has ended for sure; more may be written by checkers."""
+        # What ran in guard itself may go on in a thread, out of everyone's reach.
+        if not outcome.sandboxed or not self.slot.usable:
+            return Reuse.NEVER
+        if isinstance(self.slot.sandbox.starter, DirectStarter):
+            return Reuse.NEVER
+        return Reuse.AS_LISTED if self.slot.sandbox.controlled else Reuse.LOOKED_OVER
 
     def _end_leftovers(self, outcome: Outcome) -> tuple[int, ...]:
         """Kill what the target left running; return the pids of what is to be held against it."""
@@ -253,6 +270,8 @@ class _OneTrial:
         """Lay ``{repo}`` for checkers, where one may ask for it."""
         named = named_in_repo(self.expected)
         plugins = any(e.source != BUILT_IN for e in self.stage.evaluators)
+        if self.reuse is Reuse.AS_LISTED and (plugins or "command" in self.expected):
+            self.reuse = Reuse.LOOKED_OVER
         if not plugins and "{repo}" not in repr(self.expected):
             return ""
         folder = os.path.join(workspace.folder, "repo")
@@ -271,7 +290,7 @@ class _OneTrial:
     ) -> TrialResult:
         digest_before = digest_after = ""
         if workspace is not None:
-            digest_before = digest_after = digest_of(workspace.before)
+            digest_before = digest_after = workspace.digest()
             if after is not None and not same_content(workspace.before, after):
                 digest_after = digest_of(after)
         result = TrialResult(
