@@ -53,6 +53,8 @@ def try_null(graders: Graders, cases: Iterable[Case]) -> Iterator[Tried]:
 def _tried(case: Case, found: Grade, unasked: tuple[str, ...]) -> Tried:
     if found.verdict == model.STALE:
         return Tried(case, False, found.reason)
+    if found.verdict == model.ERROR:
+        return Tried(case, False, f"no pass, but a check breaks on it: {found.reason}")
     if found.verdict not in (model.PASS, model.XFAIL):
         return Tried(case, False)
     if unasked:

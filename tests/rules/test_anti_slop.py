@@ -107,6 +107,38 @@ def test_a_precondition_that_does_not_hold_is_named(repo: ScratchRepo) -> None:
     assert (code, "? taxi: stale, needs review" in told) == (0, True), told
 
 
+FIRST_TOOL = (
+    "def asks(observation, expected):\n    return observation.tool_calls[0].name == 'ask'\n"
+)
+OPINION = """\
+from guard.plugin import Evaluator, hookimpl
+
+def opinion(observation, expected):
+    raise AssertionError("a judge is never asked here")
+
+@hookimpl
+def guard_evaluators():
+    return [Evaluator("opinion", opinion, reads=("opinion",), judge=True)]
+"""
+
+
+def test_a_check_that_breaks_on_nothing_is_no_pass_and_is_named(repo: ScratchRepo) -> None:
+    repo.write({"evals/checks.py": FIRST_TOOL})
+    start(repo, "{asks: true}", CONFIG + "    evaluators: [evals/checks.py:asks]\n")
+    code, told = check(repo, "--null", "--strict")
+    assert (code, "0 pass" in told) == (0, True), told
+    assert "? taxi: no pass, but a check breaks on it: evaluator evals/checks.py:asks" in told
+
+
+@pytest.mark.parametrize("expected", ["{opinion: polite}", "{opinion: polite, no_changes: true}"])
+def test_what_a_judge_alone_could_tell_is_named(repo: ScratchRepo, expected: str) -> None:
+    repo.write({"evals/opinion.py": OPINION})
+    start(repo, expected, CONFIG + "plugins: [evals/opinion.py]\n")
+    code, told = check(repo, "--null")
+    assert (code, NULL in told) == (0, False), told
+    assert "? taxi: only opinion could tell" in told
+
+
 OWN = CONFIG.replace("[agent/act.sh]", "[agent/act.sh, agent/SKILL.md]")
 
 
