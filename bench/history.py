@@ -64,7 +64,7 @@ def make_history(root: Path, commits: int, files: int = FILES, *, careless: bool
 def _stream(commits: int, files: int, *, careless: bool) -> Iterator[bytes]:
     first = {f"src/part{n % 17}/file{n}.txt": f"file {n}\n" for n in range(files - 3)}
     first |= {"guard.yaml": CONFIG.format(plugins="", argv='["true"]'), SKILL: _skill(0)}
-    yield _commit(0, "feat: base", {**first, "regressions.json": _records(())})
+    yield commit_in_stream(0, "feat: base", {**first, "regressions.json": _records(())})
     known: list[int] = []
     for number in range(1, commits):
         if number % 10 == 3:
@@ -75,13 +75,13 @@ def _stream(commits: int, files: int, *, careless: bool) -> Iterator[bytes]:
                 CASES.format(number): CASE.format(id=f"case{number}"),
                 "regressions.json": _records(known),
             }
-            yield _commit(number, f"fix(greeter): mend {number}", changed)
+            yield commit_in_stream(number, f"fix(greeter): mend {number}", changed)
         elif number % 10 in (6, 9):
-            yield _commit(number, f"feat(greeter): say {number}", {SKILL: _skill(number)})
+            yield commit_in_stream(number, f"feat(greeter): say {number}", {SKILL: _skill(number)})
         else:
             at = number * 7 % (files - 3)
             path = f"src/part{at % 17}/file{at}.txt"
-            yield _commit(number, f"docs: text {number}", {path: f"{number}\n"})
+            yield commit_in_stream(number, f"docs: text {number}", {path: f"{number}\n"})
 
 
 def _skill(number: int) -> str:
@@ -110,7 +110,8 @@ def _records(numbers: list[int] | tuple[()]) -> str:
     return json.dumps({**document, "regressions": dict(sorted(records.items()))}, indent=2) + "\n"
 
 
-def _commit(number: int, message: str, changed: dict[str, str]) -> bytes:
+def commit_in_stream(number: int, message: str, changed: dict[str, str]) -> bytes:
+    """Return one commit as ``git fast-import`` reads it."""
     lines = [
         b"commit refs/heads/main",
         f"committer {AUTHOR} {1_600_000_000 + 60 * number} +0000".encode(),

@@ -6,16 +6,19 @@ only the agent's own paths are as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from guard.closing import Closing
 from guard.engine import Engine
+from guard.errors import GuardError
 from guard.model import PROVEN, Case
 from guard.proofs.attempt import Attempt
 from guard.proofs.broken_state import BrokenStates
 from guard.proofs.by_command import CommandHalf
 from guard.proofs.evidence import BEFORE, Half
+from guard.proofs.filed import Filed
+from guard.proofs.graders import HOLDS, NOT_ASKED, NOT_KEPT, Graders
 from guard.proofs.origin import History, commits_before
 from guard.proofs.scratch import Scratch
 from guard.proofs.sides import after_judge, after_more, before_judge, before_more, hits
@@ -50,9 +53,11 @@ class Prover(Closing):
         self.scratch = Scratch(repo)
         self.histories = [History(repo, store, rev) for rev in commits_before(repo, before_revs)]
         self.states = BrokenStates(self.project, self.histories, self.scratch)
-        self.broken: dict[str, Tree] = {}
-        """Record → the broken state that decided, as it was run."""
+        self.filed = Filed(self.project, self.histories)
+        self.broken: dict[str, Half] = {}
+        """Record → the broken side that decided."""
         self._uncontrolled: dict[str, str] = {}
+        self._graders: Graders | None = None
 
     def prove(self, records: Iterable[Record], *, draft: bool = False) -> list[ProofResult]:
         """Return the verdict on each record, in the same order.
@@ -60,11 +65,22 @@ class Prover(Closing):
         A ``draft`` names no keys yet: any score of an evaluator turns it red.
         """
         attempts = [Attempt(self, record, draft=draft) for record in records]
+        self._read_ahead(attempts)
+        for attempt in attempts:
+            attempt.begin()
         while under_way := [attempt for attempt in attempts if attempt.result is None]:
             self._run(under_way)
             for attempt in under_way:
                 attempt.advance()
+        self.filed.keep()
         return [attempt.result for attempt in attempts if attempt.result is not None]
+
+    def _read_ahead(self, attempts: Iterable[Attempt]) -> None:
+        """Read all that may answer in few queries: one for each would take longer than reading."""
+        store = self.project.store
+        if not self.fresh:
+            store.read_ahead("red", self.filed.read(attempt.filed_name for attempt in attempts))
+            store.read_ahead("receipt", [attempt.after_key for attempt in attempts])
 
     def _run(self, attempts: Iterable[Attempt]) -> None:
         """Run what the sides of these records still take, side by side."""
@@ -82,6 +98,16 @@ class Prover(Closing):
     def fresh(self) -> bool:
         """Whether nothing that is kept may answer a side."""
         return self.live or self.engine.limits.no_cache
+
+    def rejects_still(self, record: Record) -> bool:
+        """Tell whether today's checks reject what a record's broken side did, as far as kept."""
+        if self._graders is None:
+            self._graders = Graders(self.project, lambda case: True)
+        try:
+            told = self._graders.judge(record)
+        except GuardError:
+            return False
+        return told is None or told.verdict in (HOLDS, NOT_ASKED, NOT_KEPT)
 
     @property
     def not_established(self) -> tuple[str, ...]:
@@ -103,6 +129,20 @@ class Prover(Closing):
 
     def half(self, case: Case, tree: Tree, side: str, fails_on: Sequence[str] = ()) -> Half:
         """Return one side of a proof, with what is kept of it."""
+        half = self.empty_half(case, tree, side, fails_on)
+        if not self.fresh:
+            half.recall()
+        return half
+
+    def empty_half(
+        self,
+        case: Case,
+        tree: Tree | Callable[[], Tree],
+        side: str,
+        fails_on: Sequence[str] = (),
+        key: str = "",
+    ) -> Half:
+        """Return one side of a proof, with nothing of what is kept of it."""
         deterministic = self.engine.is_deterministic(self.project.agents[case.agent])
         least = self.engine.limits.trials or 0
         if side == BEFORE:
@@ -111,10 +151,7 @@ class Prover(Closing):
         else:
             judge = after_judge(case, deterministic=deterministic)
             more = after_more(case, judge, deterministic=deterministic, least=least)
-        half = Half(self.engine, case, tree, side, judge, more)
-        if not self.fresh:
-            half.recall()
-        return half
+        return Half(self.engine, case, tree, side, judge, more, key)
 
     def command_half(self, case: Case, before: Mapping[str, Any]) -> Half:
         """Return the broken side of a record whose command stands for it."""
@@ -131,5 +168,7 @@ class Prover(Closing):
         return case._replace(policy=case.policy._replace(timeout=timeout))
 
     def close(self) -> None:
-        """Remove the scratch git directory."""
+        """Remove the scratch git directory, and what the checks were asked in."""
         self.scratch.close()
+        if self._graders is not None:
+            self._graders.close()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from guard import __version__, model
+from guard.storage.ahead import Bodies, read_bodies
 from guard.storage.database import Database
 from guard.storage.raw_files import RawFiles
 from guard.storage.schema import STEPS, bound_rows, bound_trials
@@ -58,6 +59,7 @@ class Store:
         self.accepts: Acceptance | None = None
         """Which evidence may answer; None: all of it."""
         self._void: set[str] = set()
+        self._ahead: Bodies = {}
         self._raw = RawFiles(os.path.join(folder, "raw"))
         self._database = Database(os.path.join(folder, FILE), STEPS, warn)
 
@@ -228,6 +230,10 @@ class Store:
         """Return the newest sound red side for a key that is accepted here, and that fits."""
         return self._find_sealed("red", "key", key, fits)
 
+    def read_ahead(self, kind: str, keys: Iterable[str]) -> None:
+        """Read the receipts of many keys at once; each is used once, then looked up anew."""
+        self._ahead.update(read_bodies(self._database, kind, keys))
+
     def put_imported(self, kind: str, receipt: Receipt) -> bool:
         """Keep what another machine made, as it is; say whether it was kept."""
         return self._put_row(kind, receipt)
@@ -257,7 +263,8 @@ class Store:
         self, kind: str, column: str, value: str, fits: Test | None = None
     ) -> Receipt | None:
         query = f"SELECT body FROM receipts WHERE kind = ? AND {column} = ? ORDER BY id DESC"
-        for (body,) in self._database.read(query, [kind, value]):
+        ahead = self._ahead.pop((kind, value), None)
+        for (body,) in self._database.read(query, [kind, value]) if ahead is None else ahead:
             receipt = self._opened(body)
             if receipt is None or value not in (receipt.key, receipt.digest):
                 continue

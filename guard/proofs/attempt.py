@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from guard import model
 from guard.errors import UnreadableError
 from guard.model import Case
 from guard.proofs.by_command import CAUGHT, say_proven
 from guard.proofs.case import find_case, unstated_keys
-from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key
+from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key, plain_key
 from guard.proofs.rung import Rung
 from guard.proofs.sides import OPEN
 from guard.proofs.verdicts import decide, hint_of, say_vacuous
@@ -19,12 +19,16 @@ from guard.regressions import Record
 from guard.results import ProofResult, TrialResult
 from guard.running.expectations import check_expectations
 from guard.running.prerequisites import find_missing
+from guard.storage.records import Receipt
 from guard.tree import Tree
 from guard.verdict import Judgement, shared_response
 from guard.wording.intervals import one_sided_p
 
 if TYPE_CHECKING:
     from guard.proof import Prover
+
+#: What a kept broken side says of the fixed one beside it: its key.
+FIXED: Final = "fixed"
 
 
 class Attempt:
@@ -43,9 +47,14 @@ class Attempt:
         self.before: Half | None = None
         self.after: Half | None = None
         self.case: Case | None = None
+        self.buys_again = False
+        """Whether what is kept of the broken side is of no use: its checks accept it by now."""
+        self.after_key = ""
+        self.filed_name = ""
+        """By which the key of the broken side is remembered."""
         self._open_case()
         if self.result is None:
-            self._try(self._begin)
+            self._try(self._name)
 
     def _open_case(self) -> None:
         if self.record.retired:
@@ -60,6 +69,16 @@ class Attempt:
         check_expectations(self.prover.project, [case])
         self.case = self.prover.bounded(case)
 
+    def _name(self) -> None:
+        assert self.case is not None
+        self.after_key = self.prover.engine.receipt_key(self.case)
+        self.filed_name = self.prover.filed.name(self.record, self.after_key)
+
+    def begin(self) -> None:
+        """Take what is kept, and open the sides that are to be run."""
+        if self.result is None:
+            self._try(self._begin)
+
     def _try(self, step: Callable[[], None]) -> None:
         try:
             step()
@@ -69,11 +88,33 @@ class Attempt:
 
     def _begin(self) -> None:
         self.rungs: Iterator[Rung] = self.prover.states.rungs(self.record)
-        self._recall_kept()
+        if not self._recall_filed():
+            self._recall_kept()
         if self.before is None:
             self._next_rung()
 
     # Rungs -----------------------------------------------------------------------------
+
+    def _recall_filed(self) -> bool:
+        """Use the broken side that is kept, without building its state; tell whether it does."""
+        assert self.case is not None
+        prover, key = self.prover, self.prover.filed.find(self.filed_name)
+        kept = prover.project.store.find_red(key) if key and not prover.fresh else None
+        if kept is None or not kept.evidence.get("state"):
+            return False
+        fails_on = self.record.fails_on
+        half = prover.empty_half(self.case, self._pinned, BEFORE, fails_on, plain_key(key))
+        half.take(kept)
+        if half.judgement.verdict != model.FAIL:
+            return False
+        self.before, self.rung, self.kept_key = half, Rung(half.state), key
+        self._open_after()
+        return True
+
+    def _pinned(self) -> Tree:
+        tree = self.prover.states.pinned(self.record).tree
+        assert tree is not None
+        return tree
 
     def _recall_kept(self) -> None:
         """Use the broken side that is kept: an edit of the skill doesn't buy it again."""
@@ -81,17 +122,27 @@ class Attempt:
         pinned = self.prover.states.pinned(self.record)
         if pinned.tree is None or pinned.command:
             return
-        filed = pinned.filed or pinned.tree
-        half = self.prover.half(self.case, filed, BEFORE, self.record.fails_on)
-        half.tree = pinned.tree
+        key = self.prover.engine.receipt_key(self.case, pinned.filed or pinned.tree)
+        half = self.prover.empty_half(self.case, pinned.tree, BEFORE, self.record.fails_on, key)
         self.kept_key = kept_key(half.key)
-        kept = None if self.prover.fresh else self.prover.project.store.find_red(self.kept_key)
+        if self.prover.fresh:
+            return
+        half.recall()
+        kept = self.prover.project.store.find_red(self.kept_key)
         if kept is not None:
             half.take(kept)
         if half.judgement.verdict == model.FAIL and half.digest:
+            if kept is not None and not self._is_rejected_still(kept):
+                self.buys_again = True
+                return
+            self.prover.filed.put(self.filed_name, self.kept_key)
             state = half.state or self._first_state(pinned, pinned.tree)
             self.before, self.rung = half, pinned._replace(state=state)
             self._open_after()
+
+    def _is_rejected_still(self, kept: Receipt) -> bool:
+        """Tell whether what is kept stands although the agent was edited since it was run."""
+        return kept.evidence.get(FIXED) == self.after_key or self.prover.rejects_still(self.record)
 
     def _first_state(self, pinned: Rung, tree: Tree) -> str:
         """Name a tree by the first rung that it is: right after a fix live and pinned are one."""
@@ -116,13 +167,19 @@ class Attempt:
         assert self.case is not None
         if rung.command:
             return self.prover.command_half(self.case, rung.command)
-        return self.prover.half(self.case, tree, BEFORE, self.record.fails_on)
+        half = self.prover.empty_half(self.case, tree, BEFORE, self.record.fails_on)
+        if not (self.prover.fresh or self.buys_again):
+            half.recall()
+        return half
 
     def _open_after(self) -> None:
         if self.after is not None:
             return
         assert self.case is not None
-        self.after = self.prover.half(self.case, self.prover.project.tree, AFTER)
+        tree = self.prover.project.tree
+        self.after = self.prover.empty_half(self.case, tree, AFTER, key=self.after_key)
+        if not self.prover.fresh:
+            self.after.recall()
         more = self.after.more
 
         def unless_vacuous(trials: Sequence[TrialResult], jobs: int) -> int:
@@ -150,7 +207,10 @@ class Attempt:
     def keep(self, half: Half) -> None:
         """Keep a side as soon as it is decided."""
         red = half.side == BEFORE and half.judgement.verdict == model.FAIL
-        half.keep(*([self.kept_key] if red and self.kept_key else []), state=self.rung.state)
+        keys = [self.kept_key] if red and self.kept_key else []
+        half.keep(*keys, state=self.rung.state, **{FIXED: self.after_key})
+        if keys and half.digest:
+            self.prover.filed.put(self.filed_name, self.kept_key)
 
     def advance(self) -> None:
         """Decide, or go on to the next rung."""
@@ -225,7 +285,7 @@ class Attempt:
     def _result(self, found: Judgement) -> ProofResult:
         before, after = self.before, self.after
         if before and not self.rung.command:
-            self.prover.broken[self.record.id] = before.tree
+            self.prover.broken[self.record.id] = before
         failed = before.counts() if before else None
         passed = after.counts() if after else None
         name = self.case.id if self.case else self.record.id

@@ -6,7 +6,7 @@ its own gate, so that what it shows may not stand for the case's own policy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from guard import model
@@ -24,26 +24,40 @@ from guard.verdict import GRADED, Judgement
 
 BEFORE = "before"
 AFTER = "after"
+KEPT = "kept:"
 
 
 def kept_key(key: str) -> str:
     """Return the key under which a red side is kept for whatever the skill becomes."""
-    return f"kept:{key}"
+    return f"{KEPT}{key}"
+
+
+def plain_key(key: str) -> str:
+    """Return the key of the evidence itself."""
+    return key.removeprefix(KEPT)
 
 
 class Half:
     """One side of a proof: a case on a tree."""
 
     def __init__(
-        self, engine: Engine, case: Case, tree: Tree, side: str, judge: Judge, more: MoreTrials
+        self,
+        engine: Engine,
+        case: Case,
+        tree: Tree | Callable[[], Tree],
+        side: str,
+        judge: Judge,
+        more: MoreTrials,
+        key: str = "",
     ) -> None:
+        """``tree``: may be built where it is asked for, if its ``key`` is known."""
         self.engine = engine
         self.case = case
-        self.tree = tree
+        self._tree = tree
         self.side = side
         self.judge = judge
         self.more = more
-        self.key = engine.receipt_key(case, tree)
+        self.key = key or engine.receipt_key(case, self.tree)
         self.state = ""
         """The rung that a kept broken side was run on."""
         self.kept: tuple[TrialResult, ...] = ()
@@ -53,6 +67,14 @@ class Half:
         """Of the receipt that holds this side."""
         self.series: Series | None = None
         self._taken_over = 0
+        self._judged: tuple[tuple[TrialResult, ...], Judgement] | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that its trials run on."""
+        if not isinstance(self._tree, Tree):
+            self._tree = self._tree()
+        return self._tree
 
     # What is kept ----------------------------------------------------------------------
 
@@ -61,7 +83,7 @@ class Half:
         for receipt in self._receipts():
             trials = trials_of(receipt)
             if self.judge(trials) != OPEN:
-                self.take(receipt)
+                self.take(receipt, trials)
                 return
             # A run by another gate may have stopped sooner: its trials count, more are run.
             if len(trials) > len(self.kept):
@@ -70,9 +92,10 @@ class Half:
         if len(interrupted) > len(self.kept):
             self.kept = interrupted
 
-    def take(self, receipt: Receipt) -> None:
-        """Let a receipt answer this side."""
-        self.kept, self.date, self.digest = trials_of(receipt), receipt.date, receipt.digest
+    def take(self, receipt: Receipt, trials: tuple[TrialResult, ...] = ()) -> None:
+        """Let a receipt answer this side; ``trials`` are those it holds, where known."""
+        self.kept = trials or trials_of(receipt)
+        self.date, self.digest = receipt.date, receipt.digest
         self.state = str(receipt.evidence.get("state", ""))
 
     def _receipts(self) -> Iterator[Receipt]:
@@ -110,7 +133,10 @@ class Half:
     @property
     def judgement(self) -> Judgement:
         """What the side shows so far."""
-        return self.judge(self.trials)
+        trials = self.trials
+        if self._judged is None or self._judged[0] is not trials:
+            self._judged = trials, self.judge(trials)
+        return self._judged[1]
 
     def is_open(self) -> bool:
         """Tell whether it takes another trial."""

@@ -116,11 +116,11 @@ def _with_broken_agent(
     prover: Prover, record: Record, case: Case, trial: TrialResult
 ) -> tuple[KeptFile, ...]:
     """Return the trial's files, and those in which its workspace differed from today's."""
-    tree = prover.broken.get(record.id)
-    if tree is None:
+    broken = prover.broken.get(record.id)
+    if broken is None:
         return trial.files
     agent = prover.project.agents[case.agent]
-    before = prover.engine.stage(agent, tree).template
+    before = prover.engine.stage(agent, broken.tree).template
     now = prover.engine.stage(agent).template
     changed = {file.path for file in trial.files}
     differing = _differing(before, now)
