@@ -157,7 +157,7 @@ def test_what_is_not_there_yet_is_one_line(
     assert f"`guard {command}` is not there yet" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--executor=dask", "--shard=1/2", "--if-changed"])
+@pytest.mark.parametrize("option", ["--executor=dask", "--shard=1/2"])
 def test_options_that_are_not_there_yet_are_refused(
     repo: ScratchRepo, guard: GuardCommand, option: str
 ) -> None:
@@ -179,9 +179,9 @@ def test_help_lists_every_command_and_hides_what_is_not_there(
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     said = capsys.readouterr().out
-    for option in ("--affected", "--owed", "--check-only", "--resume", "--html", "--fail-fast"):
+    for option in ("--affected", "--owed", "--check-only", "--resume", "--html", "--if-changed"):
         assert option in said
-    for option in ("--executor", "--shard", "--if-changed"):
+    for option in ("--executor", "--shard"):
         assert option not in said
 
 

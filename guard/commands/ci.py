@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.ci.accepted import Accepted, accept_evidence
+from guard.ci.base_run import beside_base
 from guard.ci.guarded import is_guarded
 from guard.ci.judged import TITLE, judge_commits, judge_title, without_repetition
 from guard.ci.services import Told, told_by
@@ -218,6 +219,8 @@ def _run(job: Job, work: Work, report: Report, options: RunOptions, *, oldest: b
             # One proof's red is no reason to leave the others.
             engine.limits = engine.limits._replace(fail_fast=False)
             proofs, unknown = _prove(engine, job, work)
+            # Last: it decides nothing, and what does has the budget first.
+            cases = beside_base(engine, job.start, job.span.start, cases)
     return report._replace(
         live=engine.is_live(cases),
         cases=tuple(cases),

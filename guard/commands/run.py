@@ -9,8 +9,10 @@ from guard import model
 from guard.affected import Selected, affected_cases
 from guard.change import change_of_trees
 from guard.commands.options import RunOptions, add_at_option, add_run_options
+from guard.drift.unchanged import Standing, Suite
 from guard.engine import Engine
 from guard.errors import UsageError
+from guard.model import Violation
 from guard.project import Project
 from guard.reporting import finish_report, start_report
 from guard.results import Report
@@ -41,14 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_at_option(parser)
     parser.add_argument("--check-only", metavar="DIR", help="grade DIR; run no target")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
-    parser.add_argument("--if-changed", action="store_true", help=_hidden())
+    parser.add_argument(
+        "--if-changed",
+        action="store_true",
+        help="only where model, program or files aren't those that held, or evidence is too old",
+    )
     add_run_options(parser, trials=True)
-
-
-def _hidden() -> str:
-    import argparse
-
-    return argparse.SUPPRESS
 
 
 def run(
@@ -65,8 +65,8 @@ def run(
 ) -> int:
     """Run the cases that are asked for; return the exit code of what they established."""
     options = RunOptions.of(values)
-    if if_changed:
-        raise UsageError("--if-changed is not there yet", "guard run --help")
+    if if_changed and (owed or check_only or affected is not None):
+        raise UsageError("--if-changed is about all that is selected: no --owed, --affected, …")
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
         project.ask_for_offers()
@@ -85,6 +85,11 @@ def run(
             TrialListener(project, len(selection)) as listener,
             Engine(project, options.limits(), options.budget(), listener, report.run_id) as engine,
         ):
+            if if_changed:
+                standing = Suite(engine, selection).standing()
+                report = report._replace(notes=(standing.line,))
+                if standing.cases:
+                    return _unchanged(project, report, standing, missing, options)
             if owed:
                 selection = [s for s in selection if engine.is_owed(s.case)]
                 if not selection:
@@ -96,6 +101,19 @@ def run(
             report = report._replace(notes=(*report.notes, NOTHING_TESTED))
         report = report._replace(cases=tuple(results), rules=tuple(missing))
         return finish_report(project, report, options)
+
+
+def _unchanged(
+    project: Project,
+    report: Report,
+    standing: Standing,
+    missing: Sequence[Violation],
+    options: RunOptions,
+) -> int:
+    """Say in one line what is unchanged since when; what else is asked for still counts."""
+    report = report._replace(cases=standing.cases, rules=tuple(missing))
+    text = "" if missing else standing.line
+    return finish_report(project, report, options, text, keep=False)
 
 
 def _checked(

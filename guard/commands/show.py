@@ -61,8 +61,8 @@ def _parse(trial: str, wanted: str) -> tuple[str, int | None]:
     if not wanted:
         return "", None
     counts = number.isascii() and number.isdigit()
-    if side not in ("", "before", "after") or (dash and not side) or not counts:
-        raise UsageError(f"{trial}: takes CASE, CASE#2, CASE#before-1 or CASE#after-1")
+    if side not in ("", "before", "after", "base") or (dash and not side) or not counts:
+        raise UsageError(f"{trial}: takes CASE, CASE#2, CASE#before-1, CASE#after-1 or CASE#base-1")
     return side, int(number)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from guard.drift.versions import Held, Versions
 from guard.results import Drift, TrialResult
 
-PROGRAM = "program"
-MODEL = "model"
-ENDPOINT = "endpoint"
+PROGRAM: Final = "program"
+MODEL: Final = "model"
+ENDPOINT: Final = "endpoint"
 #: What parts the programs of a fingerprint.
-BETWEEN = "; "
+BETWEEN: Final = "; "
+#: A longer version is a digest or a time: nobody compares such by eye.
+READABLE: Final = 24
 
 
 def compared(now: Versions, held: Held) -> tuple[Drift, ...]:
@@ -62,18 +65,36 @@ def _versions(now: Sequence[str], was: Sequence[str]) -> Iterator[Drift]:
             if version != old[name]:
                 yield Drift(PROGRAM, name, version, old[name])
     else:
-        yield Drift(PROGRAM, "the program", _joined(now), _joined(was), stated=True)
+        yield Drift(PROGRAM, "the program", _shown(now), _shown(was), stated=True)
+
+
+def shown_programs(text: str) -> str:
+    """Return the programs of a fingerprint, without versions that nobody reads."""
+    return _shown(_parts(text))
+
+
+def _shown(programs: Sequence[str]) -> str:
+    return _joined(
+        [
+            name if len(version) > READABLE else f"{name} {version}".rstrip()
+            for name, version in map(_parted, programs)
+        ]
+    )
+
+
+def _parted(program: str) -> tuple[str, str]:
+    """Return name and version: the last word, where it holds a digit."""
+    name, _, version = program.rpartition(" ")
+    told = name and any(map(str.isdigit, version))
+    return (name, version) if told else (program, "")
 
 
 def _by_name(programs: Iterable[str]) -> dict[str, str]:
-    """Return name → version: the last word, where it holds a digit."""
+    """Return name → version."""
     found: dict[str, list[str]] = {}
-    for program in programs:
-        name, _, version = program.rpartition(" ")
-        if not (name and any(map(str.isdigit, version))):
-            name, version = program, ""
+    for name, version in map(_parted, programs):
         found.setdefault(name, []).append(version)
-    return {name: " and ".join(versions) for name, versions in found.items()}
+    return {name: _joined(versions) for name, versions in found.items()}
 
 
 def _models(now: Versions, was: Versions) -> Iterator[Drift]:

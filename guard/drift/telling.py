@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from guard.drift.comparing import BETWEEN
+from guard.drift.comparing import BETWEEN, READABLE
 from guard.results import Drift
 from guard.wording.units import count, listed
-
-#: A longer version is a digest or a time: nobody compares such by eye.
-READABLE: Final = 24
 
 
 class Drifted:

@@ -56,17 +56,18 @@ def _repeated(case: CaseResult) -> str:
 def base_sentence(base: BaseRun) -> str:
     """Say how a failing case ended before the change: ``0 of 2 on a1b2c3d``."""
     where = base.sha[:SHORT]
-    counts = f"{base.passed} of {base.trials} on {where}"
-    counts += f", by the receipt of {base.reused}" if base.reused else ""
     reason = printable(one_line(base.reason))
+    if not base.verdict:
+        return f"not run on {where}: {reason}"
+    told = f"{base.passed} of {base.trials} on {where}"
+    told += f", by the receipt of {base.reused}" if base.reused else ""
     if base.verdict in (model.PASS, model.XFAIL):
-        return f"it held before your change: {counts}"
-    if base.verdict == model.FAIL:
-        return f"it failed before your change too: {reason or counts}"
-    if base.verdict == model.XPASS:
-        return f"its baseline was outdated before your change too: {reason or counts}"
-    said = f"{base.verdict} ({reason})" if base.verdict and reason else base.verdict or reason
-    return f"whether it failed before your change isn't known: {said}, on {where}"
+        return f"it held before your change: {told}"
+    if base.verdict in (model.FAIL, model.XPASS):
+        word = "failed" if base.verdict == model.FAIL else "passed against its baseline"
+        return f"it {word} before your change too: {f'{reason} on {where}' if reason else told}"
+    said = f"{base.verdict} on {where}" + (f" ({reason})" if reason else "")
+    return f"whether it failed before your change isn't known: {said}"
 
 
 def each_took(case: CaseResult) -> str:

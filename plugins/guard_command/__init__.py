@@ -76,18 +76,31 @@ def _document(text: str) -> Any:
 
 
 def fingerprint(options: Mapping[str, Any]) -> Fingerprint:
-    """Name the program by its resolved file, size and time: a new build is another agent.
+    """Name the program, and a script outside the repository that an interpreter runs.
 
     One that lies in the workspace is a file of the agent, and bound to the receipt as that.
     """
-    name = str(options["argv"][0])
+    name, *rest = map(str, options["argv"])
     in_workspace = "/" in name and not os.path.isabs(name)
     path = None if in_workspace else find_program(name)
-    if path is None:
-        return Fingerprint(program=name)
+    found = [(path and _build(path)) or name]
+    script = next((word for word in rest if not word.startswith("-")), "")
+    if _INTERPRETER.match(os.path.basename(name)) and os.path.isabs(script):
+        found.append(_build(script) or script)
+    return Fingerprint(program="; ".join(found))
+
+
+def _build(path: str) -> str:
+    """Return a file with its size and time as its version: a new build is another agent.
+
+    Not its content: what a package manager puts on PATH is often a stub that stays the same.
+    """
     real = os.path.realpath(path)
-    stat = os.stat(real)
-    return Fingerprint(program=f"{real} {stat.st_size} {stat.st_mtime_ns}")
+    try:
+        stat = os.stat(real)
+    except OSError:
+        return ""
+    return f"{real} {stat.st_size}.{stat.st_mtime_ns}"
 
 
 @hookimpl
