@@ -41,7 +41,7 @@ class OwnFiles:
         """Path as imports find it (``pkg/core.py``) → file."""
         for path in self.files:
             self.by_name[path[len(self._root_of(path)) :]] = path
-        self.add_roots(["src"])
+        self.add_roots([f"{inside}/src" if inside else "src"])
 
     def is_own(self, path: str) -> bool:
         """Tell whether a file of the workspace is the agent's own."""
@@ -56,9 +56,9 @@ class OwnFiles:
         prefix = text_of(self._prefix)
         for folder in folders:
             root = f"{folder}/" if folder else ""
-            if root.startswith(prefix):
-                root = root[len(prefix) :]
-                self.by_name.update((p[len(root) :], p) for p in self.files if p.startswith(root))
+            for path in self.files:
+                if (prefix + path).startswith(root):
+                    self.by_name[(prefix + path)[len(root) :]] = path
 
     @property
     def top_names(self) -> frozenset[str]:
@@ -69,8 +69,12 @@ class OwnFiles:
     def told(self, name: str, place: str) -> str:
         """Say that a file came from another place, and what would bring the workspace's own."""
         file = self.by_name[name]
+        whole = text_of(self._prefix) + file
         root = file[: -len(name)].rstrip("/") or "."
-        return f"{_told(file, place)} (`options: {{env: {{PYTHONPATH: {root}}}}}` mends that)"
+        mends = f"options: {{env: {{PYTHONPATH: {root}}}}}"
+        if len(name) > len(file):
+            mends = f"workspace: {whole[: -len(name)].rstrip('/') or '.'}"
+        return f"{_told(file, place)} (`{mends}` mends that)"
 
     def _root_of(self, path: str) -> str:
         """Return the folder above a file's outermost package, with a slash at its end."""

@@ -27,6 +27,49 @@ def test_only_what_is_allowed_is_passed_on() -> None:
     assert env["GIT_CONFIG_NOSYSTEM"] == "1"
 
 
+CACHES = (
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "TMP",
+    "TEMP",
+    "PYTHONPYCACHEPREFIX",
+    "PYTHONPATH",
+    "PYTHONUSERBASE",
+    "PIP_CACHE_DIR",
+    "UV_CACHE_DIR",
+    "NODE_COMPILE_CACHE",
+    "NODE_PATH",
+    "npm_config_cache",
+    "DENO_DIR",
+    "BUN_INSTALL_CACHE_DIR",
+    "GOCACHE",
+    "GOMODCACHE",
+    "CARGO_TARGET_DIR",
+    "RUSTC_WRAPPER",
+    "CCACHE_DIR",
+    "SCCACHE_DIR",
+    "GRADLE_USER_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "RUBYLIB",
+    "PERL5LIB",
+    "JULIA_DEPOT_PATH",
+    "HF_HOME",
+    "SOURCE_DATE_EPOCH",
+)
+
+
+def test_no_cache_that_trials_would_share_is_passed_on() -> None:
+    source = {"PATH": "/bin", **dict.fromkeys(CACHES, "/shared")}
+    env = trial_environment("/run/t1", shared_environment((), source=source))
+    assert "/shared" not in env.values()
+    named = shared_environment(
+        ["GOCACHE", "PYTHONPYCACHEPREFIX", "HOME"], "", {**source, "HOME": "/h"}
+    )
+    env = trial_environment("/run/t1", named)
+    assert (env["GOCACHE"], env["HOME"]) == ("/shared", "/run/t1/home")
+    assert env["PYTHONPYCACHEPREFIX"].startswith("/run/t1/")
+
+
 def test_a_variable_is_passed_by_name_and_missing_is_a_skip() -> None:
     assert shared_environment(["KEY"], source={"KEY": "x"})["KEY"] == "x"
     for source in ({}, {"KEY": ""}):

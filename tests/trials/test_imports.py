@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -226,13 +226,12 @@ def test_an_interpreter_is_asked_once_and_none_for_no_python(
 ) -> None:
     repo.write(SOURCES)
     by_path(python := make_environment(tmp_path / "environment"), repo.root / "src/pkg")
-    real = subprocess.run
+    real: Callable[..., Any] = subprocess.run
     started: list[str] = []
 
     def counted(argv: list[str], **more: Any) -> Any:
         started.append(argv[0])
-        done: Any = real(argv, **more)
-        return done
+        return real(argv, **more)
 
     monkeypatch.setattr(subprocess, "run", counted)
     for _ in range(2):
