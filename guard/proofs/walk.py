@@ -50,7 +50,7 @@ def walk_all(repo: Repo, tip: str, *options: str) -> Walk:
     if not graph.parents:
         return NOWHERE
     states: dict[str, Present] = {}
-    found = _origins(repo, graph, states)
+    found = _origins(_Versions(repo), graph, states)
     head = next(iter(graph.parents))
     return Walk(states[head], found, list(graph.parents))
 
@@ -68,12 +68,18 @@ def _listing(repo: Repo, *arguments: str) -> _Graph:
     return _Graph({line[1]: line[2:] for line in lines}, {line[1]: int(line[0]) for line in lines})
 
 
-def _origins(repo: Repo, graph: _Graph, states: dict[str, Present]) -> dict[str, Sequence[str]]:
+def _origins(
+    versions: _Versions, graph: _Graph, states: dict[str, Present]
+) -> dict[str, Sequence[str]]:
     """Return the origins among these commits, and enter what each of them holds."""
     found: dict[str, list[str]] = {}
     for commit in reversed(graph.parents):
         before = _joined(states[parent] for parent in graph.parents[commit])
-        states[commit] = _present(repo, commit, before)
+        # One that can't be parsed counts as its parents'.
+        state = versions.present(commit)
+        states[commit] = before if state is None else state
+        if states[commit] is before:
+            continue
         for name, reopened in states[commit].items():
             if before.get(name, -1) < reopened:
                 found.setdefault(name, []).append(commit)
@@ -112,11 +118,10 @@ class _NewCommits:
     """The commits since an earlier tip, simplified as git does it for a whole history."""
 
     def __init__(self, repo: Repo, tip: str, old: str) -> None:
-        self.repo = repo
         self.tip = tip
         self.old = old
         self.graph = _listing(repo, tip, f"^{old}")
-        self._entries: dict[str, Entry | None] = {}
+        self.versions = _Versions(repo)
 
     def follow_old(self) -> bool:
         """Tell whether they come after the old tip, and are few enough to be read one by one."""
@@ -129,22 +134,14 @@ class _NewCommits:
     def followed(self, commit: str) -> Sequence[str]:
         """Return the parents that git follows: one from which the file came is enough."""
         parents = self.graph.parents[commit]
-        same = next((p for p in parents if self._entry(p) == self._entry(commit)), None)
+        entry = self.versions.entry
+        same = next((parent for parent in parents if entry(parent) == entry(commit)), None)
         return parents if same is None else (same,)
 
     def changes(self, commit: str) -> bool:
         """Tell whether the file differs from that of every parent."""
-        entry, parents = self._entry(commit), self.graph.parents[commit]
-        return entry not in map(self._entry, parents) if parents else entry is not None
-
-    def _entry(self, commit: str) -> Entry | None:
-        if commit not in self._entries:
-            item = self.repo.objects.read(f"{commit}^{{tree}}")
-            if item is None:
-                raise UnreadableError(f"the tree of {commit[:12]} is missing", FETCH_MISSING)
-            folder = parse_folder(item.data, len(item.oid) // 2)
-            self._entries[commit] = folder.get(FILE.encode())
-        return self._entries[commit]
+        entry, parents = self.versions.entry(commit), self.graph.parents[commit]
+        return entry not in map(self.versions.entry, parents) if parents else entry is not None
 
     @cached_property
     def reached(self) -> frozenset[str]:
@@ -197,11 +194,11 @@ def extend(repo: Repo, tip: str, old: str, known: Walk) -> Walk | None:
     if not new.follow_old() or old not in new.reached:
         return None
     states: dict[str, Present] = {old: known.now}
-    states.update(_of_forks(repo, new.forks(), known))
+    states.update(_of_forks(repo, new, known))
     if not new.reached.difference(new.graph.parents).issubset(states):
         return None
     graph = new.changing()
-    found = _origins(repo, graph, states)
+    found = _origins(new.versions, graph, states)
     after = new.after_old()
     if any(not after.issuperset(c) for name, c in found.items() if name in known.origins):
         return None
@@ -211,14 +208,15 @@ def extend(repo: Repo, tip: str, old: str, known: Walk) -> Walk | None:
     return Walk(_joined(now), origins, [*graph.parents, *known.listed])
 
 
-def _of_forks(repo: Repo, forks: Sequence[str], known: Walk) -> dict[str, Present]:
+def _of_forks(repo: Repo, new: _NewCommits, known: Walk) -> dict[str, Present]:
     """Return what older commits hold whose file came from what the earlier walk went through."""
+    forks = new.forks()
     if len(forks) > MOST_FORKS:
         return {}
     listed, found = set(known.listed), dict[str, Present]()
     for commit in forks:
         head = repo.out("rev-list", "--max-count=1", commit, "--", FILE).decode().strip()
-        state = _parsed(repo, commit) if not head or head in listed else None
+        state = new.versions.present(commit) if not head or head in listed else None
         if state is not None:
             found[commit] = state
     return found
@@ -227,26 +225,45 @@ def _of_forks(repo: Repo, forks: Sequence[str], known: Walk) -> dict[str, Presen
 # One version of the file ---------------------------------------------------------------------
 
 
-def _present(repo: Repo, commit: str, before: Present) -> Present:
-    """Return the records of a commit; one that can't be parsed counts as its parents'."""
-    found = _parsed(repo, commit)
-    return before if found is None else found
+class _Versions:
+    """The file as commits have it: each content is parsed once, however many hold it."""
 
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
+        self._entries: dict[str, Entry | None] = {}
+        self._parsed: dict[str, Present | None] = {}
 
-def _parsed(repo: Repo, commit: str) -> Present | None:
-    item = repo.objects.read(f"{commit}:{FILE}")
-    if item is not None:
-        return _records(item.data)
-    if repo.out("ls-tree", commit, "--", FILE):
-        said = f"{FILE} of {commit[:12]} is missing (a partial clone?)"
-        raise UnreadableError(said, FETCH_MISSING)
-    return {}
+    def entry(self, commit: str) -> Entry | None:
+        """Return what a commit has at the file's place."""
+        if commit not in self._entries:
+            item = self.repo.objects.read(f"{commit}^{{tree}}")
+            if item is None:
+                raise UnreadableError(f"the tree of {commit[:12]} is missing", FETCH_MISSING)
+            folder = parse_folder(item.data, len(item.oid) // 2)
+            self._entries[commit] = folder.get(FILE.encode())
+        return self._entries[commit]
+
+    def present(self, commit: str) -> Present | None:
+        """Return the records of a commit; None where they can't be parsed."""
+        entry = self.entry(commit)
+        if entry is None:
+            return {}
+        if entry.oid not in self._parsed:
+            item = self.repo.objects.read(entry.oid)
+            if item is None:
+                said = f"{FILE} of {commit[:12]} is missing (a partial clone?)"
+                raise UnreadableError(said, FETCH_MISSING)
+            self._parsed[entry.oid] = _records(item.data)
+        return self._parsed[entry.oid]
 
 
 def _joined(states: Iterable[Present]) -> Present:
     """Return what any of the parents holds, reopened as often as in the one that did most."""
+    different = list({id(state): state for state in states}.values())
+    if len(different) == 1:
+        return different[0]
     found: dict[str, int] = {}
-    for state in states:
+    for state in different:
         for name, reopened in state.items():
             found[name] = max(reopened, found.get(name, 0))
     return found

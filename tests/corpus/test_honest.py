@@ -22,9 +22,10 @@ from tests.corpus.honest_agents import AGENTS
 from tests.corpus.honest_histories import HISTORIES
 from tests.corpus.honest_records import KEPT
 from tests.corpus.honest_repos import Story
+from tests.corpus.honest_situations import SITUATIONS
 from tests.invariants import unchanged
 
-STORIES = {**HISTORIES, **AGENTS, **KEPT}
+STORIES = {**HISTORIES, **AGENTS, **KEPT, **SITUATIONS}
 
 
 def verified(folder: Path) -> dict[str, dict[str, Any]]:
