@@ -36,6 +36,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "ci": "judge what a pull request or a push brings",
         "verify": "show that every retained regression still fails before its fix",
         "regressions": "list, audit, verify, add, move, retire or reopen the retained regressions",
+        "receipts": "list the stored evidence, or move it between machines as files",
         "bisect": "find the commit that broke a case, by bisection",
     },
     "for authors of cases and plugins": {
@@ -63,7 +64,6 @@ More: https://github.com/regression-guard/regression-guard/tree/main/docs"""
 TO_COME = (
     "capture",
     "login",
-    "receipts",
     "history",
     "scoreboard",
     "new-plugin",

@@ -22,6 +22,8 @@ from guard.storage.records import Receipt, trials_of
 from guard.tree import Tree
 from guard.verdict import GRADED, Judgement
 
+#: The key of a red side but for the state that it was run on.
+APART = "apart"
 BEFORE = "before"
 AFTER = "after"
 KEPT = "kept:"
@@ -203,7 +205,15 @@ class Half:
         if not project.target_of(project.agents[self.case.agent]).live:
             return
         known = self.engine.answers.facts(self.case, result)
-        evidence = {"tree": self.tree.oid, "exact": self.key, **known, **facts}
+        nothing = Tree(project.repo, project.repo.empty_tree)
+        apart = self.engine.receipt_key(self.case, nothing)
+        evidence = {
+            "tree": self.tree.oid,
+            "exact": self.key,
+            APART: apart,
+            **known,
+            **facts,
+        }
         for key in dict.fromkeys((*other_keys, self.key)):
             self.digest = project.store.put_red(make_receipt(key, result, evidence))
 

@@ -1,0 +1,1 @@
+"""Receipts as files, from one machine to another."""
