@@ -8,7 +8,7 @@ is no Python, can't be told from: then nothing is claimed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from guard.git import bytes_of, text_of
@@ -103,10 +103,9 @@ def find_loaded(
     for root in checkouts:
         for path in sorted(filter(own.of_tree, _sources(cache, root))):
             return Loaded(False, _told(path, os.path.join(root, path)))
-    names = sorted({name.partition("/")[0] for name in own.by_name})
+    tops = {name.partition("/")[0] for name in own.by_name}
     for root in dict.fromkeys(filter(None, elsewhere)):
-        found = sorted(path for name in names for path in _sources(cache, root, name))
-        for path in found:
+        for path in sorted(_sources(cache, root, tops)):
             if own.by_name.get(path, path) in own.files - mine:
                 return Loaded(False, own.told(path, os.path.join(root, path)))
     if mine or _main_file(own, workspace, argv):
@@ -122,22 +121,19 @@ def _both(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((path, os.path.realpath(path))))
 
 
-def _sources(cache: str, root: str, name: str = "") -> Iterator[str]:
+def _sources(cache: str, root: str, tops: Container[str] | None = None) -> Iterator[str]:
     """Yield the source files below a folder whose byte-code is there, from that folder.
 
-    With a ``name`` only the module or the package that is called so.
+    ``tops``: the modules and packages in it that are asked for.
     """
     top = os.path.join(cache, root.lstrip("/"))
-    if name.endswith(".py"):
-        stem = name.removesuffix("py")
-        if os.path.isdir(top) and any(n.startswith(stem) for n in os.listdir(top)):
-            yield name
-        return
-    for folder, _, files in os.walk(os.path.join(top, name)):
-        relative = os.path.relpath(folder, top)
-        prefix = "" if relative == "." else f"{relative}/"
-        for file in files:
-            yield f"{prefix}{file.partition('.')[0]}.py"
+    for folder, folders, files in os.walk(top):
+        prefix = "" if folder == top else f"{os.path.relpath(folder, top)}/"
+        names = [f"{file.partition('.')[0]}.py" for file in files]
+        if not prefix and tops is not None:
+            folders[:] = [name for name in folders if name in tops]
+            names = [name for name in names if name in tops]
+        yield from (f"{prefix}{name}" for name in names)
 
 
 def _main_file(own: OwnFiles, workspace: str, argv: Sequence[str]) -> bool:

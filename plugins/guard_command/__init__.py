@@ -26,6 +26,7 @@ from guard.plugin import (
 _NOT_THERE = os.strerror(errno.ENOENT)
 _MEND = "mend `options.argv` in guard.yaml"
 _INTERPRETER = re.compile(r"(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|da)?sh)\Z")
+_PYTHON = re.compile(r"/python[\d.]*\Z")
 #: A relative path that nothing is filled into, of a file that is named as programs are.
 _SCRIPT = re.compile(r"[^-/{}][^{}]*\.\w+\Z")
 
@@ -42,7 +43,7 @@ def run(trial: Trial) -> Observation:
         done = trial.run_program(argv, input=given, env=env)
     except TargetError as error:
         if _NOT_THERE in error.message:
-            raise TargetError(f"{error.message}; {_MEND}") from error
+            raise TargetError(f"{error.message}; {_mend(argv[0])}") from error
         raise
     if done.exit_status:
         _refuse_missing_script(trial)
@@ -55,6 +56,13 @@ def run(trial: Trial) -> Observation:
         program=os.path.basename(argv[0]),
         argv=tuple(argv),
     )
+
+
+def _mend(program: str) -> str:
+    """Return what helps where a program isn't there: an environment never is, in a workspace."""
+    if not _PYTHON.search(program) or os.path.isabs(program):
+        return _MEND
+    return f"name it by the agent's key `python: {program}`, and `python` in `options.argv`"
 
 
 def _refuse_missing_script(trial: Trial) -> None:

@@ -226,6 +226,9 @@ def test_a_program_that_is_not_there_is_named(repo: ScratchRepo, guard: GuardCom
     reason = reason_of(guard)
     assert reason.startswith("no-such-agent can't be started: No such file or directory")
     assert "mend `options.argv` in guard.yaml" in reason
+    repo.write(config(options(".venv/bin/python", "{utterance}")))
+    mends = "name it by the agent's key `python: .venv/bin/python`, and `python` in `options.argv`"
+    assert mends in reason_of(guard)
 
 
 def test_a_script_that_is_not_there_is_named(repo: ScratchRepo, guard: GuardCommand) -> None:
