@@ -32,7 +32,7 @@ def drift_lines(run: HookRun, most: int = 1) -> list[str]:
     """Say which model or program is another than when the cases last held."""
     told = [f"{LOOK} {printable(text)}" for text in run.drift[:most]]
     more = len(run.drift) - most
-    return [*told[:-1], f"{told[-1]}; and {more} more of them"] if more > 0 else told
+    return [*told[:-1], f"{told[-1]}; and {count(more, 'more change')}"] if more > 0 else told
 
 
 def holding_lines(run: HookRun) -> list[str]:

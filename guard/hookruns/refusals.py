@@ -59,7 +59,6 @@ def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> st
     owed = OWED in refused
     unclear = run.standing.has(UNCLEAR)
     lines = [f"guard: not pushed: {_unknown(run, owed=owed)} for {place}"]
-    lines += drift_lines(run)
     lines += unclear_lines(run)
     lines += owed_lines(run, 1 if unclear else 2)
     lines += _payments(run, at, owed=owed)
@@ -67,7 +66,7 @@ def push_text(run: HookRun, refused: Collection[str], place: str, at: str) -> st
     if not unclear and not _cannot_run(run):
         why = "git keeps the connection open while this hook runs; servers close it"
         lines.append(f"  why      {why}")
-    return "\n".join(lines)
+    return "\n".join(_with_drift(lines, run))
 
 
 def _unknown(run: HookRun, *, owed: bool) -> str:
@@ -118,10 +117,18 @@ def _broken_text(run: HookRun, refused: str, where: str, before: Before, most: i
         first = f"guard: {refused}: {names([p.id for p in proofs], 3)} "
         first += f"{_do_not_hold(len(proofs))} {where}"
         return "\n".join([first, *refuted_lines(proofs)])
-    lines = [f"guard: {refused}: {_headline(cases, where, before)}", *drift_lines(run)]
+    lines = [f"guard: {refused}: {_headline(cases, where, before)}"]
     if proofs:
-        return "\n".join([*lines, *broken_lines(cases, 1), *refuted_lines(proofs, 1)])
-    return "\n".join([*lines, *broken_lines(cases, most), *others_line(run)])
+        lines += [*broken_lines(cases, 1), *refuted_lines(proofs, 1)]
+    else:
+        lines += [*broken_lines(cases, most), *others_line(run)]
+    return "\n".join(_with_drift(lines, run))
+
+
+def _with_drift(lines: list[str], run: HookRun) -> list[str]:
+    """Return the lines with what may be behind them as the second, where there is room."""
+    first, *rest = lines
+    return [first, *drift_lines(run), *rest] if len(lines) < MOST else lines
 
 
 def _do_not_hold(number: int) -> str:

@@ -10,6 +10,7 @@ from guard import model
 from guard.hookruns.lines import (
     broken_lines,
     costs,
+    drift_lines,
     holding_lines,
     others_line,
     owed_lines,
@@ -50,6 +51,14 @@ def test_what_holds_by_receipts_and_by_runs() -> None:
         "✓ 1 answered by receipts of today (a 4 of 4)",
         "✓ 2 held when run now (b 4 of 4, c 10 of 10)",
     ]
+
+
+def test_drift_is_one_line() -> None:
+    run = run_of(failed("a"))
+    assert drift_lines(run) == []
+    assert drift_lines(run._replace(drift=("brew is 2 now",))) == ["! brew is 2 now"]
+    several = drift_lines(run._replace(drift=("brew is 2 now", "x", "y")))
+    assert several == ["! brew is 2 now; and 2 more changes"]
 
 
 def test_dates_of_older_receipts() -> None:

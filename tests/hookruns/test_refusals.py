@@ -38,6 +38,22 @@ def test_what_isnt_known_is_not_claimed() -> None:
     assert first == "guard: refused: radik failed before this change, and still fails"
 
 
+def test_what_drifted_may_be_behind_it_where_there_is_room() -> None:
+    drift = ("brew is 2 now, was 1", "and more")
+    lines = commit_text(run_of(failed("radik"))._replace(drift=drift), ((), ())).splitlines()
+    assert lines[1] == "! brew is 2 now, was 1; and 1 more change"
+    many = run_of(
+        *(failed(name) for name in "abcdef"),
+        passed("g"),
+        proofs=tuple(proof(name, model.VACUOUS, hint="x") for name in "hij"),
+    )._replace(drift=drift)
+    unsure = run_of(case("x", model.INCONCLUSIVE), case("y", model.TAINTED), case("z", model.OWED))
+    for run in (many, unsure._replace(drift=drift)):
+        text = push_text(run, at_push("block"), "main at a1b2c3d", "")
+        assert len(text.splitlines()) <= 7
+        assert text.startswith("guard: not pushed")
+
+
 def test_several_broken_cases() -> None:
     run = run_of(*(failed(name) for name in "abcdef"), passed("g"))
     lines = commit_text(run, ({"a", "b"}, ())).splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,23 @@ def test_a_new_build_is_another_agent(tmp_path: Path, monkeypatch: pytest.Monkey
     assert fingerprint({"argv": ["linked"]}) == before
     write_program(program, "#!/bin/sh\nexit 1\n")
     assert fingerprint({"argv": ["brew"]}) != before
+
+
+def test_a_script_outside_the_repository_is_another_agent_too(tmp_path: Path) -> None:
+    script = write_program(tmp_path / "agent.py", "print(1)\n")
+    argv = [sys.executable, "-P", str(script), "{utterance}"]
+    before = fingerprint({"argv": argv})
+    interpreter, _, named = before.program.partition("; ")
+    assert interpreter == fingerprint({"argv": argv[:1]}).program
+    assert named.startswith(f"{script} 9.")
+    # What it is told to write to is no part of it.
+    log = write_program(tmp_path / "log.txt")
+    assert fingerprint({"argv": [*argv, str(log)]}) == before
+    assert fingerprint({"argv": [sys.executable, "agent.py", str(log)]}).program == interpreter
+    write_program(script, "print(2) \n")
+    assert fingerprint({"argv": argv}) != before
+    script.unlink()
+    assert fingerprint({"argv": argv}).program == f"{interpreter}; {script}"
 
 
 def test_a_program_of_the_workspace_is_named_as_it_stands(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.reports.json_report import STREAM_LIMIT, clean, cut_stream, render
-from guard.results import CaseResult, Observation, Report, TrialResult
+from guard.results import BaseRun, CaseResult, Drift, Observation, Report, TrialResult
 from guard.verdict import CASE_CODES
 from tests.reports.sample import NASTY, REPORT, nasty_report, passing
 
@@ -54,6 +54,19 @@ def test_every_key_of_the_design_and_no_other() -> None:
     }
     for name, part in parts.items():
         assert list(part) == KEYS[name].split(), name
+
+
+def test_what_drifted_and_how_the_base_ended_are_there_where_they_are_known() -> None:
+    first, *others = REPORT.cases
+    told = Drift("model", "the model", "m-2", "m-1", "2026-07-12T10:00:00Z")
+    alone = BaseRun("a1b2c3d", reason="the case is new")
+    drifted = first._replace(drift=(told, Drift("model", "the model", "a; b")), base=alone)
+    document = written(REPORT._replace(cases=(drifted, *others), drift=("the model is m-2",)))
+    assert document["drift"] == ["the model is m-2"]
+    case = document["cases"][0]
+    assert [one["was"] for one in case["drift"]] == ["m-1", None]
+    assert (case["base"]["verdict"], case["base"]["trials"]) == (None, 0)
+    assert "base" not in document["cases"][1]
 
 
 def test_the_schema_asks_for_the_same_keys() -> None:
