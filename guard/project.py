@@ -272,7 +272,12 @@ class Project:
             stated = owners[0]
         elif stated not in owners:
             raise self.case_error(name, "agent", self._not_its_agent(stated, owners))
-        return case_formats.make_case(fields, name, blob, self.agents[stated])
+        try:
+            return case_formats.make_case(fields, name, blob, self.agents[stated])
+        except ConfigError as error:
+            if error.file != name:
+                raise
+            raise self.case_error(name, error.key, error.said) from error
 
     def _not_its_agent(self, stated: str, owners: Sequence[str]) -> str:
         if stated in self.agents:

@@ -38,6 +38,24 @@ def project_of(opened: Repo) -> Project:
     return Project(opened, worktree_tree(opened), Store.open(opened.common_dir))
 
 
+@pytest.mark.parametrize(
+    ("stated", "defaults", "said"),
+    [
+        ("min_pass_rate: 0.9", "", r"one.md:4: min_pass_rate: .* `trials: 10` would do"),
+        ("gate: firm\ntrials: 4", "", r"one.md:5: trials: gate firm can't pass in 4 trials"),
+        ("", "{min_pass_rate: 0.8}", r"guard.yaml: agents.expense: .* `trials: 5` would do"),
+    ],
+)
+def test_a_policy_that_no_trials_satisfy_is_refused_where_it_stands(
+    repo: ScratchRepo, opened: Repo, stated: str, defaults: str, said: str
+) -> None:
+    config = f"{CONFIG}defaults: {defaults}\n" if defaults else CONFIG
+    case = CASE.replace("expected:", f"{stated}\nexpected:" if stated else "expected:")
+    repo.write({"guard.yaml": config, "agent/skills/expense/evals/one.md": case})
+    with pytest.raises(ConfigError, match=said):
+        _ = project_of(opened).cases
+
+
 def test_a_case_belongs_to_the_agent_whose_globs_match(repo: ScratchRepo, opened: Repo) -> None:
     repo.write({"guard.yaml": CONFIG, "agent/skills/expense/evals/one.md": CASE})
     project = project_of(opened)

@@ -82,9 +82,11 @@ def _policy(fields: Fields, path: str, agent: Agent) -> Policy:
     said = unreachable(policy)
     if said:
         # A case that states none of it has it from its agent, or from all agents' defaults.
-        own = POLICY_KEYS.keys() & fields.keys()
-        where = (path, 0, "") if own else ("guard.yaml", 0, f"agents.{agent.name}")
-        raise ConfigError(*where, said)
+        own = [key for key in POLICY_KEYS if key in fields]
+        if not own:
+            raise ConfigError("guard.yaml", 0, f"agents.{agent.name}", said)
+        key, _, rest = said.partition(": ")
+        raise ConfigError(path, 0, *((key, rest) if key in own else (own[0], said)))
     return policy
 
 

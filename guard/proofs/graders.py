@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from guard import model
 from guard.closing import Closing
 from guard.engine import Engine
 from guard.errors import GuardError
+from guard.git import bytes_of
 from guard.leftovers import make_folder, remove_folder
 from guard.model import Case
 from guard.plugin.api import Evaluator
@@ -31,6 +33,7 @@ from guard.storage.records import dump, to_plain
 from guard.trials.grading import BUILT_IN, Grade, grade
 from guard.trials.kept import KeptError, LeftIn, lay_kept
 from guard.trials.trial import regrade
+from guard.workspace import clear_folder
 
 HOLDS: Final = "holds"
 BROKEN: Final = "broken"
@@ -50,6 +53,8 @@ OBSERVATION: Final = "observation"
 MACHINE: Final = "machine"
 
 CHECKERS: Final = "command"
+#: Records whose observations are read together.
+AT_ONCE: Final = 50
 
 
 class Told(NamedTuple):
@@ -71,10 +76,19 @@ class Graders(Closing):
         self.project = project
         self._engine = Engine(project)
         self._may_run = may_run
+        self._folder = ""
+        self._contents: Mapping[bytes, bytes] = {}
 
     def close(self) -> None:
         """Remove every folder."""
         self._engine.close()
+        if self._folder:
+            remove_folder(self._folder)
+
+    def read_ahead(self, records: Iterable[Record]) -> None:
+        """Read what is kept of several records at once; what was read before is let go."""
+        paths = (bytes_of(p) for record in records for p in record.observation_paths.values())
+        self._contents = self.project.tree.read_many(paths)
 
     # One record ------------------------------------------------------------------------
 
@@ -97,7 +111,7 @@ class Graders(Closing):
     def _missing(self, record: Record) -> str | None:
         """Return the first observation that should be there; None where none ever was."""
         paths = [*record.observation_paths.values()]
-        absent = [path for path in paths if self.project.tree.read(path) is None]
+        absent = [path for path in paths if self.project.tree.get(bytes_of(path)) is None]
         if len(absent) == len(paths) and not record.observations:
             return None
         return absent[0] if absent else ""
@@ -121,7 +135,9 @@ class Graders(Closing):
 
     def _read(self, record: Record, side: str, path: str) -> Kept:
         try:
-            return read_kept(self.project.tree.read(path) or b"", record.id, side)
+            name = bytes_of(path)
+            content = self._contents.get(name) or self.project.tree.read(name) or b""
+            return read_kept(content, record.id, side)
         except ObservationError as error:
             raise ObservationError(f"{path} {error.message}") from error
 
@@ -195,17 +211,22 @@ class Graders(Closing):
     def _graded_alone(self, case: Case, left_in: LeftIn, leave_out: Collection[str]) -> Grade:
         """Grade in a folder that holds what is kept, and nothing else: no other file is read."""
         expected = {k: v for k, v in self.expected(case).items() if k not in leave_out}
-        folder = make_folder("scratch")
+        workspace = self._empty_workspace()
         try:
-            workspace = os.path.join(folder, "ws")
-            os.mkdir(workspace)
             left = left_in(workspace)
             lay_kept(left.files, workspace)
             seen = left.observation._replace(workspace=workspace)
             judges = [e for e in self._evaluators(case) if not e.judge]
             return grade(case, expected, seen, judges, left.own)
         finally:
-            remove_folder(folder)
+            clear_folder(workspace)
+
+    def _empty_workspace(self) -> str:
+        """Return a folder that is used again and again: to make and remove one takes longest."""
+        self._folder = self._folder or make_folder("scratch")
+        workspace = os.path.join(self._folder, "ws")
+        os.makedirs(workspace, exist_ok=True)
+        return workspace
 
 
 def _asks_else(key: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
@@ -228,10 +249,18 @@ def ask_again(
 
 
 def _all_told(graders: Graders, records: Iterable[Record]) -> Iterator[Told]:
-    for record in records:
+    for record in _read_ahead(graders, records):
         try:
             told = graders.judge(record)
         except GuardError as error:
             told = Told(record, UNKNOWN, error.message, fault=MACHINE)
         if told is not None:
             yield told
+
+
+def _read_ahead(graders: Graders, records: Iterable[Record]) -> Iterator[Record]:
+    """Yield the records, once what is kept of them is read: some at a time, for it may be large."""
+    waiting = iter(records)
+    while some := [*islice(waiting, AT_ONCE)]:
+        graders.read_ahead(some)
+        yield from some
