@@ -99,7 +99,7 @@ class Attempt:
         """Use the broken side that is kept, without building its state; tell whether it does."""
         assert self.case is not None
         prover, key = self.prover, self.prover.filed.find(self.filed_name)
-        kept = prover.project.store.find_red(key) if key and not prover.fresh else None
+        kept = self._find_red(key) if key and not prover.fresh else None
         if kept is None or not kept.evidence.get("state"):
             return False
         fails_on = self.record.fails_on
@@ -110,6 +110,10 @@ class Attempt:
         self.before, self.rung, self.kept_key = half, Rung(half.state), key
         self._open_after()
         return True
+
+    def _find_red(self, key: str) -> Receipt | None:
+        """Return the broken side that is kept, where what its trials read is the same today."""
+        return self.prover.project.store.find_red(key, self.prover.engine.answers.fits)
 
     def _pinned(self) -> Tree:
         tree = self.prover.states.pinned(self.record).tree
@@ -128,7 +132,7 @@ class Attempt:
         if self.prover.fresh:
             return
         half.recall()
-        kept = self.prover.project.store.find_red(self.kept_key)
+        kept = self._find_red(self.kept_key)
         if kept is not None:
             half.take(kept)
         if half.judgement.verdict == model.FAIL and half.digest:

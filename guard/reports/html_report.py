@@ -12,6 +12,7 @@ from guard.reports.wording import (
     base_sentence,
     case_sentence,
     each_took,
+    proof_receipts,
     proof_sides,
     under_test,
 )
@@ -64,7 +65,7 @@ def _trial(trial: TrialResult) -> str:
 
 def _proof(proof: ProofResult) -> str:
     told = f"{mark_of(proof.verdict)} {proof.id} {proof.verdict} {proof.state}: {proof.reason}"
-    return f"{_text(told)} {_text(proof_sides(proof))}"
+    return f"{_text(told)} {_text(proof_sides(proof))} {_text(proof_receipts(proof))}".rstrip()
 
 
 def _rule(rule: Violation) -> str:

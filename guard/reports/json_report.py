@@ -95,6 +95,8 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "evidence_disqualifiers": list(case.evidence_disqualifiers),
         "runs": [_run(trial) for trial in case.trials],
     }
+    if case.reused:
+        found["reused"] = case.reused
     if case.drift:
         found["drift"] = [_drift(drift) for drift in case.drift]
     if case.base is not None:
@@ -179,7 +181,7 @@ def _provenance(trial: TrialResult) -> dict[str, Any]:
 
 
 def _proof(proof: ProofResult) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "id": proof.id,
         "agent": proof.agent,
         "case": proof.case,
@@ -190,6 +192,9 @@ def _proof(proof: ProofResult) -> dict[str, Any]:
         "p_value": proof.p_value,
         "reason": proof.reason,
     }
+    sides = (("before", proof.before_result), ("after", proof.after_result))
+    reused = {name: side.reused for name, side in sides if side and side.reused}
+    return {**found, "reused": reused} if reused else found
 
 
 def _side(side: Side | None) -> dict[str, int] | None:

@@ -10,7 +10,7 @@ from typing import Final
 from guard import model
 from guard.errors import ExitCode
 from guard.model import Violation
-from guard.reports.wording import base_sentence
+from guard.reports.wording import base_sentence, by_receipt, proof_receipts
 from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import case_code, proof_code, rule_code
 from guard.wording.established import established
@@ -66,6 +66,7 @@ def _case(case: CaseResult) -> ET.Element:
     ]
     if case.graded_count:
         told.append(describe_rate(case.passed, case.graded_count))
+    told.append(by_receipt(case))
     if case.base is not None:
         told.append(base_sentence(case.base))
     text = "\n".join(line for line in told if line)
@@ -91,7 +92,8 @@ def _proof(proof: ProofResult) -> ET.Element:
         for name, side in (("before", proof.before), ("after", proof.after))
         if side is not None
     ]
-    text = "\n".join(line for line in (proof.reason, ", ".join(sides), proof.hint) if line)
+    told = (proof.reason, ", ".join(sides), proof_receipts(proof), proof.hint)
+    text = "\n".join(line for line in told if line)
     if proof_code(proof) == ExitCode.REGRESSION:
         _add_outcome(test, "failure", proof.verdict, proof.reason, text)
     elif proof.verdict in SKIPPED_PROOFS:

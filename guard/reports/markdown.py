@@ -9,7 +9,15 @@ from typing import Final
 from guard.errors import ExitCode
 from guard.model import Violation
 from guard.output import BROKEN, LOOK, mark_of, printable
-from guard.reports.wording import base_sentence, each_took, interval, proof_sides, under_test
+from guard.reports.wording import (
+    base_sentence,
+    by_receipt,
+    each_took,
+    interval,
+    proof_receipts,
+    proof_sides,
+    under_test,
+)
 from guard.results import CaseResult, ProofResult, Report
 from guard.verdict import rule_code
 from guard.wording.established import established
@@ -65,8 +73,7 @@ def _cases(cases: Sequence[CaseResult]) -> str:
 def _case_row(case: CaseResult) -> tuple[str, ...]:
     groups = group_reasons(case.trials)
     why = "; ".join(f"{len(group.numbers)} x {group.reason}" for group in groups[:3]) or case.reason
-    if case.reused:
-        why = why or f"by the receipt of {case.reused}"
+    why = "; ".join(part for part in (why, by_receipt(case)) if part)
     if case.base is not None:
         why = "; ".join(part for part in (base_sentence(case.base), why) if part)
     passed = f"{case.passed} of {case.graded_count}" if case.graded_count else ""
@@ -94,7 +101,7 @@ def _proof_row(proof: ProofResult) -> tuple[str, ...]:
         text(proof.verdict),
         text(proof.state),
         text(proof_sides(proof)),
-        text(one_line(proof.reason)),
+        text("; ".join(part for part in (one_line(proof.reason), proof_receipts(proof)) if part)),
     )
 
 

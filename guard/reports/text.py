@@ -14,6 +14,7 @@ from guard.reports.wording import (
     case_sentence,
     driven_by,
     each_took,
+    proof_receipts,
     proof_sides,
     under_test,
 )
@@ -146,6 +147,8 @@ def _proofs(proofs: Iterable[ProofResult]) -> list[str]:
         sides = proof_sides(proof)
         if sides:
             lines.append(f"  {sides}")
+        if receipts := proof_receipts(proof):
+            lines.append(f"  {receipts}")
         if proof.hint:
             lines.append(f"  do  {printable(proof.hint)}")
     return lines

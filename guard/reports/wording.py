@@ -19,13 +19,24 @@ UNDER_TEST = {"worktree": "the working tree", "index": "what is staged"}
 def case_sentence(case: CaseResult) -> str:
     """Say in words how a case ended: the counts where it was graded, else the reason."""
     if case.verdict == model.PASS:
-        return counted(case) + (f", by the receipt of {case.reused}" if case.reused else "")
+        return ", ".join(part for part in (counted(case), by_receipt(case)) if part)
     if case.verdict == model.FAIL:
         return counted(case) + _repeated(case)
     reason = printable(one_line(case.reason))
     if case.verdict in (model.XFAIL, model.XPASS):
-        return "; ".join(part for part in (counted(case), reason) if part)
+        return "; ".join(part for part in (counted(case), reason, by_receipt(case)) if part)
     return reason
+
+
+def by_receipt(case: CaseResult | None) -> str:
+    """Say of when the evidence is where nothing was run; empty where something was."""
+    return f"by the receipt of {case.reused}" if case and case.reused else ""
+
+
+def proof_receipts(proof: ProofResult) -> str:
+    """Say which sides of a proof were answered by what is kept, and of when that is."""
+    sides = (("before", proof.before_result), ("after", proof.after_result))
+    return ", ".join(f"{name} {by_receipt(side)}" for name, side in sides if by_receipt(side))
 
 
 def counted(case: CaseResult) -> str:

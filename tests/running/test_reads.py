@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -157,3 +158,27 @@ def test_a_red_side_is_bought_again_where_its_data_changed(repo: ScratchRepo) ->
     assert red() == first
     repo.write({"agent/data.md": "13\n"})
     assert not red() & first
+
+
+def test_a_kept_red_side_too_is_run_again_where_its_data_changed(repo: ScratchRepo) -> None:
+    agents = clerk(target="reader", options={})
+    files = {**config(agents, plugins=["plugin/reader.py"]), "plugin/reader.py": READER}
+    repo.commit("feat: clerk", {**files, **FILES})
+    repo.write(case("cat rules.md", {"reply_contains": ["Ask"]}))
+    assert call_guard(repo.root, "prove", "one").code == 3
+    repo.write({"agent/rules.md": "Be kind. Ask.\n"})
+    assert call_guard(repo.root, "prove", "one").code == 0
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "fix: ask")
+
+    def before_is_kept() -> bool:
+        outcome = call_guard(repo.root, "verify", "--json", "-")
+        assert outcome.code == 0, outcome
+        return "before" in json.loads(outcome.out)["regressions"][0].get("reused", {})
+
+    assert before_is_kept()
+    repo.write({"agent/notes/a.md": "other\n", "agent/rules.md": "Be kind. Ask first.\n"})
+    assert before_is_kept()
+    repo.write({"agent/data.md": "13\n"})
+    assert not before_is_kept()
+    assert before_is_kept()

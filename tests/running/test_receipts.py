@@ -19,8 +19,10 @@ from guard.running.receipts import answers, make_receipt, shows_pass
 from guard.session import Session
 from guard.storage.records import Receipt
 from guard.verdict import CASE_CODES
+from tests.commands.calling import call_guard
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, clerk, config, passes_in
+from tests.running.dates import ago
 
 SKILL = "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n"
 CHECKS = "def exact(observation, expected):\n    return True\n"
@@ -350,3 +352,68 @@ def test_more_trials_than_the_policy_are_no_receipt_for_it(
     repo.commit("feat: clerk", {**config(), **case(passes_in(1))})
     assert guard.verdicts("--trials", "1") == {"one": "PASS"}
     assert guard.verdicts(ends_in=1) == {"one": "FAIL"}
+
+
+def answered(repo: ScratchRepo, *options: str) -> bool:
+    """Run the one case, which holds; return whether a receipt answered."""
+    outcome = call_guard(repo.root, "run", *options)
+    assert outcome.code == 0, outcome
+    return "by the receipt of" in outcome.out
+
+
+def test_a_changed_variable_or_gate_runs_the_case_again(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODE", "a")
+    repo.commit("feat: clerk", {**config(clerk(env=["MODE"])), **case(gate="quick"), "data": "x\n"})
+    assert not answered(repo)
+    repo.write({"data": "y\n"})
+    monkeypatch.setenv("OTHER_MODE", "b")
+    assert answered(repo)
+    monkeypatch.setenv("MODE", "b")
+    assert "owed: not run on these files" in call_guard(repo.root, "status").out
+    assert not answered(repo)
+    monkeypatch.setenv("MODE", "a")
+    assert answered(repo)
+    repo.write({**case(gate="standard")})
+    assert not answered(repo)
+
+
+def test_a_receipt_from_the_future_answers_nothing(repo: ScratchRepo) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=1)})
+    assert not answered(repo)
+    with Session.open(str(repo.root)) as session:
+        kept = session.store.all_receipts()[0]
+        session.store.put_receipt(kept._replace(date=ago("-1d")))
+    assert not answered(repo)
+    assert answered(repo)  # by the one that was made just now
+
+
+def test_a_pass_that_its_trials_do_not_show_answers_nothing(repo: ScratchRepo) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=2)})
+    assert not answered(repo)
+    with Session.open(str(repo.root)) as session:
+        kept = session.store.all_receipts()[0]
+        one = {**kept.evidence, "trials": kept.evidence["trials"][:1]}
+        session.store.put_receipt(kept._replace(evidence=one, passed=1, trials=1))
+    assert not answered(repo)
+
+
+@pytest.mark.parametrize("damage", ["corrupt", "newer"])
+def test_a_store_of_no_use_costs_a_run_and_no_verdict(repo: ScratchRepo, damage: str) -> None:
+    repo.commit("feat: clerk", {**config(), **case(trials=1)})
+    assert not answered(repo)
+    file = repo.root / ".git/guard/store.sqlite3"
+    for name in ("store.sqlite3-wal", "store.sqlite3-shm"):
+        (file.parent / name).unlink(missing_ok=True)
+    if damage == "corrupt":
+        file.write_bytes(b"no database at all " * 100)
+    else:
+        with sqlite3.connect(file) as db:
+            db.execute("PRAGMA user_version = 999")
+        db.close()
+    for _ in range(2):
+        outcome = call_guard(repo.root, "run")
+        assert outcome.code == 0
+        assert "running without receipts" in outcome.err
+        assert "by the receipt of" not in outcome.out
