@@ -154,3 +154,20 @@ def test_a_tip_of_another_branch_is_no_start(repo: ScratchRepo) -> None:
     with imported(repo.root, SIDES) as (opened, commits):
         other = walk_all(opened, commits[1])
         assert extend(opened, commits[2], commits[1], other) is None
+
+
+def test_where_a_shallow_clone_ends_a_walk_ends_too(repo: ScratchRepo, tmp_path: Path) -> None:
+    steps = [
+        Step((n - 1,) if n else (), text, 0, "100644", n) for n, text in enumerate((2, 3, 4, 6))
+    ]
+    with imported(repo.root, steps):
+        clone = ScratchRepo(tmp_path / "clone")
+        source = ("--branch=c3", f"file://{repo.root}", str(clone.root))
+        repo.git("clone", "-q", "--no-checkout", "--depth=3", *source)
+    with find_repo(str(clone.root)) as opened:
+        tip, old, oldest = clone.git("rev-list", "HEAD").split()
+        extended = extend(opened, tip, old, walk_all(opened, old))
+        assert extended is not None
+        assert told(extended) == told(walk_all(opened, tip))
+        # What came in before the end of the clone seems to come in with its last commit.
+        assert extended.origins == {"a": [tip, old], "b": [tip, oldest]}
