@@ -12,6 +12,7 @@ from guard.affected import Selected
 from guard.closing import Closing
 from guard.engine import Engine
 from guard.errors import GuardError
+from guard.git import bytes_of
 from guard.model import FAIL, XPASS, Case
 from guard.project import Project
 from guard.proofs.past_agent import PastAgent, agent_in, find_lacking, relocated
@@ -111,19 +112,24 @@ class BaseRuns(Closing):
         """Say what a change means for a case whose agent it leaves as it was."""
         if self._is_same_case(case):
             return self._told(result)._replace(reason="all that it depends on is the same")
-        return BaseRun(self.sha, reason="the agent is the same there, its case or checks are not")
+        said = "the agent is the same there, its case, checks or data are not"
+        return BaseRun(self.sha, reason=said)
 
     def _is_same_case(self, case: Case) -> bool:
         try:
             before = self.engine.bounded(self.start.cases[case.id])
-            return Answers(self.start).key(before) == self.engine.receipt_key(case)
+            same = Answers(self.start).key(before) == self.engine.receipt_key(case)
         except GuardError:
             return False
+        workspace = bytes_of(self.project.agents[case.agent].workspace)
+        data = [dict(tree.below(workspace)) for tree in (self.start.tree, self.project.tree)]
+        return same and before.policy == case.policy and data[0] == data[1]
 
     def _receipt(self, case: Case, key: str) -> Receipt | None:
         """Return the receipt of the base's tree; a failure is told as well as what held."""
         answers = self.engine.answers
-        found = self.project.store.find_receipt(key) if answers.by_receipts else None
+        store = self.project.store
+        found = store.find_receipt(key, answers.fits) if answers.by_receipts else None
         fresh = found is not None and is_fresh(found.date, answers.max_age(case))
         failed = fresh and found is not None and found.verdict in BROKEN
         return found if failed else self.engine.receipt_for(case, key)
@@ -135,7 +141,7 @@ class BaseRuns(Closing):
         def keep(series: Series) -> None:
             result = self.engine.judged(series, Selected(series.case))
             if not is_open(series, result):
-                self.engine.keep(of[series].key, result)
+                self.engine.keep(of[series].key, result, series.case)
 
         self.engine.run_series(list(of), self.engine.may_start, keep)
         for one in asked:

@@ -14,7 +14,7 @@ ENDPOINT: Final = "endpoint"
 #: What parts the programs of a fingerprint.
 BETWEEN: Final = "; "
 #: A longer version is a digest or a time: nobody compares such by eye.
-READABLE: Final = 24
+READABLE: Final = 20
 
 
 def compared(now: Versions, held: Held) -> tuple[Drift, ...]:

@@ -132,7 +132,7 @@ def test_an_outdated_baseline_is_asked_too(repo: ScratchRepo) -> None:
         (
             {SKILL_PATH: BROKEN, CASE_PATH: case('{reply_contains: ["Booked"]}')},
             {CASE_PATH: case()},
-            "the agent is the same there, its case or checks are not",
+            "the agent is the same there, its case, checks or data are not",
         ),
     ],
 )
@@ -153,6 +153,12 @@ def test_where_nothing_of_it_changed_one_run_stands_for_both(repo: ScratchRepo) 
     said = f"it failed before your change too: all that it depends on is the same on {base}"
     assert f"  {said}\n" in outcome.out
     assert base_of(repo, "--all")["trials"] == 2
+
+
+def test_data_that_the_change_brought_is_not_before_it(repo: ScratchRepo) -> None:
+    base = {SKILL_PATH: BROKEN, CASE_PATH: case()}
+    on_topic(repo, base, {"agent/notes.md": "more\n"})
+    assert "data are not" in base_of(repo, "--all")["reason"]
 
 
 def test_the_base_has_what_is_left_of_the_budget(repo: ScratchRepo) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from guard.affected import Selected
+from guard.hookruns.run import run_in_hook
+from guard.session import Session
 from tests.commands.calling import Outcome, call_guard
 from tests.conftest import ScratchRepo
 from tests.drifting import CASE, SKILL, Brewer
@@ -154,3 +157,13 @@ def test_each_trial_keeps_what_was_asked_and_what_answered(brewer: Brewer, tmp_p
     told = [run["execution_provenance"] for run in found["cases"][0]["runs"]]
     assert [one["model"] for one in told] == ["m-1", "m-2"]
     assert {one["asked"]["program"] for one in told} == {"brew 1.0"}
+
+
+def test_a_hook_says_it_too(brewer: Brewer) -> None:
+    for version, drift in (("1.0", []), ("1.1", ["brew is 1.1 now, was 1.0 when"])):
+        brewer.be(version)
+        with Session.open(str(brewer.repo.root)) as session:
+            project = session.project("HEAD")
+            chosen = [Selected(project.cases["taxi"])]
+            run = run_in_hook(project, chosen, "pre-commit", at="index")
+        assert [text.partition(" this suite")[0] for text in run.drift] == drift
