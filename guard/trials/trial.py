@@ -77,9 +77,12 @@ class _OneTrial:
         self.env: Mapping[str, str] = {}
         self.isolation = ""
         self.files: tuple[KeptFile, ...] = ()
+        self.runs = False
+        """Whether the target is run, and not its kept observation graded."""
         self.reuse = Reuse.NEVER
 
     def run(self) -> TrialResult:
+        self.runs = True
         if self.stage.missing:
             return self._result(Grade(model.SKIP, self.stage.missing))
         if lacking := self.stage.lacking(self.case):
@@ -129,9 +132,20 @@ class _OneTrial:
             workspace = self.stage.lay(self.slot, self.id, given)
         except UsageError as error:
             raise UsageError(f"{self.case.path}: {error.message}", error.hint) from error
-        env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
-        self.env = self.stage.imports.settled(env, workspace.path)
+        self.env = trial_environment(workspace.folder, self.stage.shared_env, self.number)
+        if self.runs or self._has_checkers:
+            # Costs the start of an interpreter: not where no program is run at all.
+            self.env = self.stage.imports.settled(self.env, workspace.path)
         return workspace
+
+    @property
+    def _has_checkers(self) -> bool:
+        """Whether evaluators may run programs."""
+        return "command" in self.expected or self._has_plugins
+
+    @property
+    def _has_plugins(self) -> bool:
+        return any(e.source != BUILT_IN for e in self.stage.evaluators)
 
     def _stale(self, workspace: Workspace) -> TrialResult | None:
         broken = self.stage.stale(self.case, workspace)
@@ -269,10 +283,9 @@ class _OneTrial:
     def _lay_checker_repo(self, workspace: Workspace) -> str:
         """Lay ``{repo}`` for checkers, where one may ask for it."""
         named = named_in_repo(self.expected)
-        plugins = any(e.source != BUILT_IN for e in self.stage.evaluators)
-        if self.reuse is Reuse.AS_LISTED and (plugins or "command" in self.expected):
+        if self.reuse is Reuse.AS_LISTED and self._has_checkers:
             self.reuse = Reuse.LOOKED_OVER
-        if not plugins and "{repo}" not in repr(self.expected):
+        if not self._has_plugins and "{repo}" not in repr(self.expected):
             return ""
         folder = os.path.join(workspace.folder, "repo")
         os.mkdir(folder)

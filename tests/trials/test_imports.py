@@ -15,8 +15,9 @@ from guard.plugin.api import Trial
 from guard.results import Observation, TrialResult
 from guard.trials import sandbox
 from guard.trials.imports import Imports, checkouts_of
+from guard.trials.kept import Left
 from guard.trials.stage import Stage
-from guard.trials.trial import run_trial
+from guard.trials.trial import regrade, run_trial
 from tests.conftest import ScratchRepo
 from tests.environments import EDITABLE, by_finder, by_path, copied, make_environment
 from tests.staging import case_of, run_argv, staged
@@ -77,6 +78,11 @@ def run(repo: ScratchRepo, python: Path | None = None, **more: Any) -> TrialResu
 
 def said(result: TrialResult) -> str:
     return (result.observation.stdout + result.observation.stderr).strip()
+
+
+def nothing_left(workspace: str) -> Left:
+    """Return what a trial that did nothing left behind."""
+    return Left(Observation())
 
 
 def by_hand(*argv: str | Path) -> str:
@@ -241,6 +247,10 @@ def test_an_interpreter_is_asked_once_and_none_for_no_python(
     started.clear()
     run(repo, argv=["sh", "-c", "true"])
     assert not [program for program in started if "python" in program]
+    repo.write({**SOURCES, "src/pkg/new.py": ""})
+    with on_stage(repo, python) as stage:
+        assert regrade(stage, case_of(), nothing_left).verdict == PASS
+    assert str(python) not in started
 
 
 def test_an_interpreter_that_cannot_be_asked_is_run_all_the_same(
