@@ -41,7 +41,8 @@ class Accepted:
             max_age = self.ages.get(receipt.agent) or self.max_age
             why = "" if is_fresh(receipt.date, max_age) else f"older than {max_age}"
         if why:
-            self._refused[receipt.digest] = why
+            # A red side is kept under several keys.
+            self._refused[str(receipt.evidence.get("exact") or receipt.digest)] = why
         return not why
 
     def trials(self, job: Any) -> bool:

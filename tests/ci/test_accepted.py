@@ -95,9 +95,12 @@ def test_each_reason_is_said_once_with_its_number() -> None:
     for age in ("1h", "2h", "1h"):
         accepted(receipt(None, age))
     accepted(receipt(PULL))
+    for key in ("kept:k", "case:k"):
+        red = receipt(PULL, verdict="FAIL")
+        accepted(seal(red._replace(key=key, evidence={**red.evidence, "exact": "k"})))
     assert accepted.lines() == [
         "2 local receipts were not accepted: receipts.accept is ci",
-        "1 receipt of a pull request was not accepted",
+        "2 receipts of a pull request were not accepted",
     ]
 
 
