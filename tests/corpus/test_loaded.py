@@ -45,12 +45,10 @@ CANNOT_TELL = "which files a run loads is not controlled"
 Install = Callable[[Path, Path], None]
 
 
-@pytest.fixture(params=["a namespace", "no namespace"])
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A machine with mount namespaces, where this one is, and one without."""
-    if request.param == "no namespace":
-        monkeypatch.setattr(sandbox, "_no_namespaces", "switched off in this test")
-    return str(request.param)
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without mount namespaces: the user's checkout is there to be run."""
+    monkeypatch.setattr(sandbox, "_no_namespaces", "switched off in this test")
 
 
 def installed(
@@ -74,10 +72,14 @@ def runs(python: Path) -> str:
 # Installed from the checkout ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", EDITABLE)
+@pytest.mark.parametrize(
+    ("kind", "hidden"), [*((kind, False) for kind in EDITABLE), ("by_path", True)]
+)
 def test_a_src_layout_with_an_editable_install_is_proven(
-    repo: ScratchRepo, kind: str, machine: str
+    repo: ScratchRepo, request: pytest.FixtureRequest, kind: str, hidden: bool
 ) -> None:
+    if not hidden:
+        request.getfixturevalue("bare")
     python = installed(repo, EDITABLE[kind])
     assert runs(python) == "Which currency? Ah.\n"
     found, outcome = told(repo, "verify")
@@ -85,14 +87,15 @@ def test_a_src_layout_with_an_editable_install_is_proven(
     assert CANNOT_TELL not in outcome.out
 
 
-def test_an_editable_install_makes_no_vacuous_case_pass(repo: ScratchRepo, machine: str) -> None:
+@pytest.mark.usefixtures("bare")
+def test_an_editable_install_makes_no_vacuous_case_pass(repo: ScratchRepo) -> None:
     """The broken state is right already: that the checkout holds the fix changes nothing."""
     installed(repo, by_path, broken=FIXED, fixed=f"{FIXED}# carefully\n")
     found, outcome = told(repo, "verify")
     assert (found["verdict"], outcome.code) == ("VACUOUS", 1), outcome.out
 
 
-def test_an_installed_copy_proves_nothing(repo: ScratchRepo, machine: str) -> None:
+def test_an_installed_copy_proves_nothing(repo: ScratchRepo) -> None:
     """Both sides would run the copy; the report names it, and what it says mends it."""
     python = installed(repo, copied)
     assert runs(python) == "Which currency? Ah.\n"
@@ -106,8 +109,9 @@ def test_an_installed_copy_proves_nothing(repo: ScratchRepo, machine: str) -> No
     assert (found["verdict"], outcome.code) == ("PROVEN", 0), outcome.out
 
 
+@pytest.mark.usefixtures("bare")
 def test_an_environment_on_path_is_the_agents_as_well(
-    repo: ScratchRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str
+    repo: ScratchRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = PYTHON.replace("    python: .venv/bin/python\n", "")
     python = make_environment(tmp_path / "environment")
@@ -119,9 +123,10 @@ def test_an_environment_on_path_is_the_agents_as_well(
     assert (found["verdict"], outcome.code) == ("PROVEN", 0), outcome.out
 
 
+@pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("vacuous", [False, True])
 def test_a_path_that_the_user_passes_is_the_workspaces(
-    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch, machine: str, vacuous: bool
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch, vacuous: bool
 ) -> None:
     """A masked import: PYTHONPATH names the checkout, where the fix is in on both sides."""
     config = PYTHON.replace("    python: .venv/bin/python\n", "    env: [PYTHONPATH]\n")
@@ -132,7 +137,8 @@ def test_a_path_that_the_user_passes_is_the_workspaces(
     assert found["verdict"] == ("VACUOUS" if vacuous else "PROVEN"), outcome.out
 
 
-def test_a_fix_is_proven_as_it_is_made(repo: ScratchRepo, machine: str) -> None:
+@pytest.mark.usefixtures("bare")
+def test_a_fix_is_proven_as_it_is_made(repo: ScratchRepo) -> None:
     """Red by `guard prove` before the edit, green after it, with an editable install."""
     repo.commit("start", {"guard.yaml": PYTHON, **PACKAGE, CORE: BROKEN})
     by_path(make_environment(repo.root / ".venv"), repo.root / "src/clerk")
@@ -208,9 +214,13 @@ def leaving(folder: str, later: str) -> tuple[str, Path]:
 
 
 @needs_namespaces
-@pytest.mark.parametrize("folder", ["/tmp", "/var/tmp", "/dev/shm"])
 @pytest.mark.parametrize(
-    ("later", "verdict"), [("echo Which currency?", "BROKEN_NOW"), ("echo Booked", "VACUOUS")]
+    ("folder", "later", "verdict"),
+    [
+        ("/tmp", "echo Which currency?", "BROKEN_NOW"),
+        ("/tmp", "echo Booked", "VACUOUS"),
+        ("/dev/shm", "echo Which currency?", "BROKEN_NOW"),
+    ],
 )
 def test_what_a_run_leaves_there_makes_no_proof(
     repo: ScratchRepo, folder: str, later: str, verdict: str
@@ -223,11 +233,9 @@ def test_what_a_run_leaves_there_makes_no_proof(
     assert not state.exists()
 
 
-def test_without_a_namespace_it_makes_none_either(
-    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("bare")
+def test_without_a_namespace_it_makes_none_either(repo: ScratchRepo) -> None:
     """There it can't be kept apart: the trials disagree, and the report says what is shared."""
-    monkeypatch.setattr(sandbox, "_no_namespaces", "switched off in this test")
     script, state = leaving("/tmp", "echo Which currency?")
     repo.commit("start", {"guard.yaml": CONFIG, "agent/act.sh": script})
     repo.commit("fix", {"agent/act.sh": script + "# so\n", CASE: case(), **records()})
