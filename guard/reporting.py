@@ -78,13 +78,13 @@ def tell_plugins(project: Project, report: Report) -> None:
 
 
 def _write(project: Project, report: Report, options: RunOptions, text: str) -> None:
-    from guard.output import out, write_file
+    from guard.output import LOOK, out, printable, write_file
     from guard.reports import write_report
 
     files = options.files()
     if not any(path == "-" for _, path in files):
         if text:
-            out(text)
+            out("\n".join((*(f"{LOOK} drift: {printable(d)}" for d in report.drift), text)))
         else:
             write_report("text", report, "-")
     theirs = options.plugin_reports()

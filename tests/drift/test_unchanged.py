@@ -167,3 +167,16 @@ def test_a_hook_says_it_too(brewer: Brewer) -> None:
             chosen = [Selected(project.cases["taxi"])]
             run = run_in_hook(project, chosen, "pre-commit", at="index")
         assert [text.partition(" this suite")[0] for text in run.drift] == drift
+
+
+def test_a_proof_whose_sides_two_models_answered_says_so(brewer: Brewer) -> None:
+    brewer.be("1.0", "m-1")
+    brewer.repo.commit("feat: terse", {SKILL: "Book it.\n"})
+    assert call_guard(brewer.repo.root, "prove", "taxi").out.startswith("\u2717 taxi on the skill")
+    brewer.repo.write({SKILL: "Ask which currency.\n"})
+    brewer.be("1.0", "m-2")
+    proved = call_guard(brewer.repo.root, "prove", "taxi")
+    assert proved.code == 0
+    first, second, *_ = proved.out.splitlines()
+    assert first.startswith("! drift: 2 models answered trials of one case (m-1 and m-2)")
+    assert "taxi PROVEN" in second
