@@ -15,6 +15,7 @@ from bench.fixtures import pytest_peer, touched_skill, trivial_cases
 from bench.history import measure_history
 from bench.loading import loading_ratios
 from bench.timing import Command, print_ratio, time_commands
+from bench.trials import measure_trials
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "15"))
 BIN = Path(sys.executable).parent
@@ -28,6 +29,7 @@ def main() -> None:
         measure_commits(Path(folder) / "commits")
         measure_hook(Path(folder))
         measure_run(Path(folder))
+        measure_trials(Path(folder) / "trials")
         measure_history(Path(folder))
         for name, ratio, aim in loading_ratios(Path(folder)):
             print_ratio(name, ratio, 1.0, "CSafeLoader loop", aim)

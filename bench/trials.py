@@ -20,6 +20,8 @@ from bench.timing import Command, print_ratio, time_commands
 
 #: Files in the agent's folder → trials that are timed.
 SIZES = {100: 40, 2_000: 20, 20_000: 6}
+#: Bare calls that are timed.
+CALLS = 100
 WAYS = ("overlay", "pool", "fresh")
 SHELL = '["sh", "-c", ":"]'
 SOURCE = "skills/greeter"
@@ -56,16 +58,17 @@ def _compare(root: Path, files: int, count: int, rounds: int) -> None:
         commands = [
             command
             for trials in (1, count)
-            for command in (
-                _ours(root, trials),
-                _pytest(root, Path(scratch), trials),
-                Command(f"bare {trials}", [sys.executable, "-c", BARE.format(count=trials)], "/"),
-            )
+            for command in (_ours(root, trials), _pytest(root, Path(scratch), trials))
+        ]
+        commands += [
+            Command(f"bare {calls}", [sys.executable, "-c", BARE.format(count=calls)], "/")
+            for calls in (1, CALLS)
         ]
         seconds = time_commands(commands, rounds)
+    many = {"guard": count, "pytest": count, "bare": CALLS}
     each = {
-        name: (seconds[f"{name} {count}"] - seconds[f"{name} 1"]) / (count - 1)
-        for name in ("guard", "pytest", "bare")
+        name: (seconds[f"{name} {number}"] - seconds[f"{name} 1"]) / (number - 1)
+        for name, number in many.items()
     }
     what = f"one trial, {files} files"
     print_ratio(what, each["guard"], each["pytest"], "pytest, copied folder", 0.5)

@@ -14,6 +14,7 @@ from guard.project import Project
 from guard.results import Report
 from guard.trials.filters import BY_FILTER
 from guard.verdict import exit_code
+from guard.workspace import is_fallback
 
 
 def now() -> str:
@@ -47,7 +48,12 @@ def finish_report(
     ``text`` is a command's own report for people, in place of the usual one; ``keep``: whether
     its verdicts count as the last ones of the cases.
     """
-    unknown = (*report.not_established, *_uncontrolled(report))
+    told = _isolation(report)
+    unknown = (
+        *report.not_established,
+        *(p for p in told if "not controlled" in p or BY_FILTER in p),
+    )
+    report = report._replace(notes=(*report.notes, *filter(is_fallback, told)))
     report = with_drift(report, project.store)
     report = report._replace(finished=now(), not_established=unknown)
     report = report._replace(exit_code=exit_code(report))
@@ -58,14 +64,13 @@ def finish_report(
     return report.exit_code
 
 
-def _uncontrolled(report: Report) -> list[str]:
-    """Return what trials might have touched unseen, and what of this machine they were made of."""
+def _isolation(report: Report) -> list[str]:
+    """Return how trials were kept apart, and what of this machine they were made of."""
     halves = [
         half for proof in report.regressions for half in (proof.before_result, proof.after_result)
     ]
     cases = [*report.cases, *(half for half in halves if half)]
-    told = {part for c in cases for trial in c.trials for part in trial.isolation.split(" + ")}
-    return sorted(part for part in told if "not controlled" in part or BY_FILTER in part)
+    return sorted({p for c in cases for trial in c.trials for p in trial.isolation.split(" + ")})
 
 
 def tell_plugins(project: Project, report: Report) -> None:

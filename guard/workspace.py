@@ -52,7 +52,10 @@ class Way(Protocol):
 
     @property
     def note(self) -> str:
-        """What the report says of it; empty for small folders, which are simply written anew."""
+        """What the report says of it, the reason in brackets where it is no matter of choice.
+
+        Empty for small folders, which are simply written anew.
+        """
         ...
 
     def lay(self, folder: str) -> tuple[Manifest, Upkeep]:
@@ -61,6 +64,15 @@ class Way(Protocol):
         Returns the manifest of ``ws``. Raises OSError.
         """
         ...
+
+
+#: What the report calls the way that the files of a workspace are laid.
+NOTE = "workspace: "
+
+
+def is_fallback(note: str) -> bool:
+    """Tell whether a part of a trial's isolation names a way that is second best here, and why."""
+    return note.startswith(NOTE) and note.endswith(")")
 
 
 class LaidAnew:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, cases, config
+from tests.own_mounts import need_overlays
 
 
 def wait_for(path: Path) -> None:
@@ -172,15 +174,23 @@ def test_a_signal_ends_everything_at_once_with_130(
     assert repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("way", ["fresh", "pool", "overlay"])
 def test_a_killed_run_is_swept_by_the_next(
-    repo: ScratchRepo, guard: GuardCommand, tmp_path: Path, runs: Path
+    repo: ScratchRepo,
+    guard: GuardCommand,
+    tmp_path: Path,
+    runs: Path,
+    way: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("GUARD_WORKSPACES", way)
     mark = tmp_path / "mark"
     repo.commit("feat: clerk", {**config(), **case(f"touch {mark}; sleep 434343", trials=1)})
     running = guard.start("run")
     wait_for(mark)
     end(running, signal.SIGKILL)
     assert os.listdir(runs) != []
+    assert "/runtime/guard/" not in Path("/proc/mounts").read_text()
     repo.write(case(trials=1))
     guard.verdicts()
     assert os.listdir(runs) == []
@@ -188,6 +198,27 @@ def test_a_killed_run_is_swept_by_the_next(
     while sleepers("434343") and time.monotonic() < deadline:
         time.sleep(0.05)
     assert sleepers("434343") == []
+
+
+def test_a_command_has_overlays_where_they_are_to_be_had(
+    repo: ScratchRepo, guard: GuardCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_overlays(tmp_path)
+    monkeypatch.setenv("GUARD_WORKSPACES", "overlay")
+    repo.commit("feat: clerk", {**config(), **case("echo hello", trials=2)})
+    told = json.dumps(guard.report())
+    assert told.count('+ workspace: overlay"') == 2
+
+
+def test_a_fallback_is_told_with_its_reason(
+    repo: ScratchRepo, guard: GuardCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUARD_WORKSPACES", "overlay")
+    repo.commit("feat: clerk", {**config(), **case("echo hello", trials=1)})
+    # A repository that holds the HOME can't be hidden, so nothing may lie below an overlay.
+    monkeypatch.setenv("HOME", str(repo.root / "home"))
+    reason = "workspace: reused (no overlay: the repository holds your HOME)"
+    assert reason in guard("run").ends_in(0).out
 
 
 def test_two_runs_at_once_hold_both(repo: ScratchRepo, guard: GuardCommand, runs: Path) -> None:

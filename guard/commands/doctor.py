@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from guard.doctor import Finding, broken, unknown
 from guard.doctor.framework import check_framework
 from guard.doctor.hooks import check_hooks
-from guard.doctor.machine import check_git, check_isolation, check_python
+from guard.doctor.machine import check_git, check_isolation, check_python, check_workspaces
 from guard.doctor.merge_driver import check_merge_driver
 from guard.doctor.repository import (
     check_config,
@@ -58,6 +58,7 @@ def _findings(disabled: frozenset[str]) -> Iterator[Finding]:
         return
     with session:
         yield from check_isolation(session.repo)
+        yield check_workspaces(session.repo)
         yield check_store(session)
         if not session.repo.root:
             yield from _told(check_server(session))

@@ -9,8 +9,11 @@ import subprocess
 
 from guard import __version__
 from guard.doctor import Finding, broken, holds, look, unknown
+from guard.errors import UsageError
 from guard.git import MINIMUM_VERSION, Repo
+from guard.trials.runfolder import RunFolder
 from guard.trials.sandbox import NOT_CONTROLLED, plan_hidden, probe_namespaces
+from guard.trials.ways import find_overlay
 
 #: From here on git merges trees without a work tree (`git merge-tree --write-tree`).
 LIVE_VERSION = (2, 38)
@@ -61,6 +64,18 @@ def check_isolation(repo: Repo | None) -> list[Finding]:
             _home(),
         ]
     return [holds("trials: the checkout is hidden, {repo} is read-only"), _home()]
+
+
+def check_workspaces(repo: Repo) -> Finding:
+    """Tell how the workspace of a large folder is laid here, and where."""
+    with RunFolder(repo) as run:
+        try:
+            place = run.place()
+        except UsageError as error:
+            return broken(error.message, error.hint)
+        _, problem = find_overlay(place, hides=not _is_too_wide(repo))
+    how = f"used again, and mended (no overlay: {problem})" if problem else "overlays"
+    return holds(f"large workspaces: {how}, in {place.root}")
 
 
 def _is_too_wide(repo: Repo) -> bool:

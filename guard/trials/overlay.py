@@ -16,9 +16,9 @@ from guard.trials.manifest import Item, Manifest, read_item, scan_folder, stamp_
 from guard.trials.own_mounts import OPAQUE, REDIRECT, is_entered, mount_overlay, unmount
 from guard.trials.runfolder import RunPlace
 from guard.trials.template import Template
-from guard.workspace import OWN_NAMES, Reuse, Upkeep, Way, remove_tree
+from guard.workspace import NOTE, OWN_NAMES, Reuse, Upkeep, Way, remove_tree
 
-NAME: Final = "workspace: overlay"
+NAME: Final = NOTE + "overlay"
 
 
 class OverlayWay:
@@ -27,9 +27,10 @@ class OverlayWay:
     def __init__(
         self, template: Template, place: RunPlace, options: str, elsewhere: Way, lower: bytes
     ) -> None:
-        self._lower = text_of(lower)
+        self.lower = text_of(lower)
+        """What holds the files below, as ``ws``."""
         for name in OWN_NAMES - {"ws"}:
-            os.mkdir(f"{self._lower}/{name}")
+            os.mkdir(f"{self.lower}/{name}")
         self._options = options
         self._elsewhere = elsewhere
         """How workspaces are laid for threads that are not in guard's own namespace."""
@@ -53,7 +54,7 @@ class OverlayWay:
         try:
             for path in (above, upper, work):
                 os.mkdir(path, 0o700)
-            mount_overlay(self._lower, upper, work, folder, self._options)
+            mount_overlay(self.lower, upper, work, folder, self._options)
         except BaseException:
             remove_tree(above)
             raise

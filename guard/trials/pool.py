@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from guard.trials.manifest import TICK_NS, UNREADABLE, Item, Manifest, scan_folder
 from guard.trials.runfolder import RunPlace
 from guard.trials.template import Template, lay_piece, parents_of
-from guard.workspace import Reuse, Upkeep, make_own_folders, remove_tree
+from guard.workspace import NOTE, Reuse, Upkeep, make_own_folders, remove_tree
 
-NAME: Final = "workspace: reused"
+NAME: Final = NOTE + "reused"
 #: Changes beyond which laying everything anew is as fast.
 MOST_CHANGES: Final = 2000
 

@@ -22,8 +22,6 @@ from guard.workspace import remove_entry, remove_tree
 #: Free bytes that a run wants beyond twice what it lays.
 MARGIN_BYTES = 64 << 20
 PREFIX = "run-"
-#: Seconds for which a folder is removed again and again, should a thread go on writing to it.
-CLOSING_SECONDS = 3.0
 
 
 class RunFolder(Closing):
@@ -85,12 +83,13 @@ class RunPlace:
         return path
 
     def remove(self) -> None:
-        """Remove it all: what an interrupted thread still writes, too."""
-        deadline = time.monotonic() + CLOSING_SECONDS
-        remove_tree(self.path)
-        while os.path.lexists(self.path) and time.monotonic() < deadline:
-            time.sleep(0.02)
-            remove_tree(self.path)
+        """Remove it all, by another name: an interrupted thread may still write to this one."""
+        going = self.path + "-going"
+        try:
+            os.rename(self.path, going)
+        except OSError:
+            going = self.path
+        remove_tree(going)
 
     def strays_since(self, moment: float) -> list[str]:
         """Return what trials put into the run's own folder since a time of the monotonic clock.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from typing import Final
 
 from guard.errors import UsageError
@@ -18,13 +19,14 @@ from guard.trials.pool import PooledWay
 from guard.trials.runfolder import RunPlace
 from guard.trials.sandbox import probe_namespaces
 from guard.trials.template import Template
-from guard.workspace import FreshWay, Way
+from guard.workspace import NOTE, FreshWay, Way
 
 VARIABLE: Final = "GUARD_WORKSPACES"
 OVERLAY, POOL, FRESH = "overlay", "pool", "fresh"
-#: Files from which anything else than writing them anew is worth its price.
+#: Files from which another way is worth finding out whether it is to be had: so many take as
+#: long to be written and removed twice.
 MANY_FILES: Final = 400
-ANEW: Final = "workspace: laid anew"
+ANEW: Final = NOTE + "laid anew"
 
 
 def wanted(files: int) -> str:
@@ -50,8 +52,13 @@ def why_unhidden(*, hides: bool) -> str:
     """Return why trials see each other's folders here, or nothing."""
     if not hides:
         return "the repository holds your HOME"
-    problem = probe_namespaces()
+    problem = _namespace_problem()
     return f"no namespace: {problem}" if problem else ""
+
+
+@cache
+def _namespace_problem() -> str:
+    return probe_namespaces()
 
 
 def choose_way(template: Template, place: RunPlace, options: str, why_no_overlay: str) -> Way:

@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from guard.doctor.machine import check_git, check_isolation, check_python, judge_git
+from guard.doctor.machine import (
+    check_git,
+    check_isolation,
+    check_python,
+    check_workspaces,
+    judge_git,
+)
 from guard.git import find_repo
 from guard.trials.sandbox import probe_namespaces
 from tests.conftest import ScratchRepo
+from tests.own_mounts import in_own_mounts, need_overlays
 
 
 @pytest.mark.parametrize(
@@ -50,3 +57,15 @@ def test_how_far_trials_are_kept_apart(
     monkeypatch.setenv("HOME", str(repo.root / "home"))
     with find_repo(str(repo.root)) as found:
         assert [f.mark for f in check_isolation(found)] == ["!", "✓"]
+
+
+def test_how_large_workspaces_are_laid(repo: ScratchRepo, tmp_path: Path) -> None:
+    with find_repo(str(repo.root)) as found:
+        finding = check_workspaces(found)
+        assert finding.mark == "✓"
+        # A test is another program, whose mounts are its own.
+        assert finding.text.startswith("large workspaces: used again, and mended (no overlay: ")
+        need_overlays(tmp_path)
+        said: list[str] = []
+        in_own_mounts(lambda: said.append(check_workspaces(found).text))
+    assert said[0].startswith("large workspaces: overlays, in /")
