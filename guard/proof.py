@@ -6,7 +6,7 @@ only the agent's own paths are as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from guard.closing import Closing
@@ -20,6 +20,7 @@ from guard.proofs.evidence import BEFORE, Half
 from guard.proofs.filed import Filed
 from guard.proofs.graders import HOLDS, NOT_ASKED, NOT_KEPT, Graders
 from guard.proofs.origin import History, commits_before
+from guard.proofs.own_text import find_own_text_alone
 from guard.proofs.scratch import Scratch
 from guard.proofs.sides import after_judge, after_more, before_judge, before_more, hits
 from guard.regressions import Record
@@ -126,6 +127,13 @@ class Prover(Closing):
         if verdict == PROVEN:
             said = "by its command alone a record is proven, without a rebuilt broken state"
             self._uncontrolled["a command"] = said
+
+    def note_wording(self, case: Case, keys: Collection[str]) -> None:
+        """Note a proof that rests on the agent's own text alone: nobody saw what it does."""
+        why = find_own_text_alone(self.project, case, keys)
+        if why:
+            said = f"what {case.agent} does about {case.id}: it tests wording, for {why}"
+            self._uncontrolled[f"wording of {case.id}"] = said
 
     def half(self, case: Case, tree: Tree, side: str, fails_on: Sequence[str] = ()) -> Half:
         """Return one side of a proof, with what is kept of it."""

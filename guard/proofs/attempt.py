@@ -10,7 +10,7 @@ from guard import model
 from guard.errors import UnreadableError
 from guard.model import Case
 from guard.proofs.by_command import CAUGHT, say_proven
-from guard.proofs.case import find_case, unstated_keys
+from guard.proofs.case import find_case, mend_unprotected, unstated_keys
 from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key, plain_key
 from guard.proofs.rung import Rung
 from guard.proofs.sides import OPEN
@@ -27,6 +27,8 @@ from guard.wording.intervals import one_sided_p
 if TYPE_CHECKING:
     from guard.proof import Prover
 
+#: Kind of what is remembered of a broken side that stood in a proof.
+JOINED: Final = "joined-1"
 #: What a kept broken side says of the fixed one beside it: its key.
 FIXED: Final = "fixed"
 
@@ -64,7 +66,8 @@ class Attempt:
         case, unprotected = find_case(self.prover.project, self.record)
         if case is None:
             found = self._result(Judgement(model.UNPROTECTED, unprotected))
-            self.result = found._replace(hint="edit regressions.json")
+            mend = mend_unprotected(self.prover.project, self.record)
+            self.result = found._replace(hint=mend)
             return
         check_expectations(self.prover.project, [case])
         self.case = self.prover.bounded(case)
@@ -88,6 +91,7 @@ class Attempt:
 
     def _begin(self) -> None:
         self.rungs: Iterator[Rung] = self.prover.states.rungs(self.record)
+        self._open_after()
         if not self._recall_filed():
             self._recall_kept()
         if self.before is None:
@@ -105,10 +109,9 @@ class Attempt:
         fails_on = self.record.fails_on
         half = prover.empty_half(self.case, self._pinned, BEFORE, fails_on, plain_key(key))
         half.take(kept)
-        if half.judgement.verdict != model.FAIL:
+        if half.judgement.verdict != model.FAIL or self._met_other_data(half):
             return False
         self.before, self.rung, self.kept_key = half, Rung(half.state), key
-        self._open_after()
         return True
 
     def _find_red(self, key: str) -> Receipt | None:
@@ -135,14 +138,14 @@ class Attempt:
         kept = self._find_red(self.kept_key)
         if kept is not None:
             half.take(kept)
-        if half.judgement.verdict == model.FAIL and half.digest:
+        stands = half.digest and not self._met_other_data(half)
+        if half.judgement.verdict == model.FAIL and stands:
             if kept is not None and not self._is_rejected_still(kept):
                 self.buys_again = True
                 return
             self.prover.filed.put(self.filed_name, self.kept_key)
             state = half.state or self._first_state(pinned, pinned.tree)
             self.before, self.rung = half, pinned._replace(state=state)
-            self._open_after()
 
     def _is_rejected_still(self, kept: Receipt) -> bool:
         """Tell whether what is kept stands although the agent was edited since it was run."""
@@ -163,7 +166,7 @@ class Attempt:
                 continue
             self.rung = rung
             self.before = self._broken_side(rung, rung.tree)
-            self._open_after()
+            self._meet_the_same_data(self.before)
             return
         self.result = self._exhausted()
 
@@ -176,9 +179,41 @@ class Attempt:
             half.recall()
         return half
 
+    def _met_other_data(self, before: Half) -> bool:
+        """Tell whether a kept broken side met other data than the fixed side does.
+
+        It may have failed for that, and the fix be none. What was joined in a proof once stands:
+        an edit of data doesn't buy the reds again.
+        """
+        assert self.after is not None
+        if not (before.data and before.kept):
+            return False
+        other = before.data != (self.after.data or self._data_now())
+        return other and not self._was_joined(before)
+
+    def _meet_the_same_data(self, before: Half) -> None:
+        """Let go of what is kept where the two sides would differ in more than the agent."""
+        assert self.after is not None
+        if self._met_other_data(before):
+            before.forget()
+        if self.after.data and not before.data and self.after.data != self._data_now():
+            self.after.forget()
+
+    def _data_now(self) -> str:
+        assert self.case is not None
+        return self.prover.engine.answers.data(self.case)
+
+    def _was_joined(self, before: Half) -> bool:
+        store, first = self.prover.project.store, before.kept[0].trial_id
+        return store.get_parsed(JOINED, first) is not None
+
+    def _note_joined(self) -> None:
+        """Remember that a broken side was held against a fix that met the same data."""
+        before, after = self.before, self.after
+        if before and after and (before.ran or after.ran) and before.trials:
+            self.prover.project.store.put_parsed(JOINED, {before.trials[0].trial_id: True})
+
     def _open_after(self) -> None:
-        if self.after is not None:
-            return
         assert self.case is not None
         tree = self.prover.project.tree
         self.after = self.prover.empty_half(self.case, tree, AFTER, key=self.after_key)
@@ -287,7 +322,11 @@ class Attempt:
     # The result ------------------------------------------------------------------------
 
     def _result(self, found: Judgement) -> ProofResult:
-        before, after = self.before, self.after
+        before, after = self.before, self.after if self.before else None
+        if found.verdict == model.PROVEN:
+            self._note_joined()
+            if self.case and not self.rung.command:
+                self.prover.note_wording(self.case, self.record.fails_on)
         if before and not self.rung.command:
             self.prover.broken[self.record.id] = before
         failed = before.counts() if before else None

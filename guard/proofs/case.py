@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from guard.model import ORPHANS_KEY, TIMEOUT_KEY, Case
 from guard.plugin.api import Evaluator
 from guard.project import Project
-from guard.regressions import Record
+from guard.regressions import FILE, Record
 from guard.results import TrialResult
+from guard.wording.commands import move
 
 
 class Guarding(NamedTuple):
@@ -33,6 +34,14 @@ def find_case(project: Project, record: Record) -> Guarding:
     if named[0].agent != record.agent:
         return Guarding(None, f"its case is agent {named[0].agent}'s, no longer {record.agent}'s")
     return Guarding(named[0])
+
+
+def mend_unprotected(project: Project, record: Record) -> str:
+    """Return the command by which a record finds its case again, where it only moved."""
+    moved = project.cases.get(record.case.partition("#")[2] or record.id)
+    if moved is None or moved.agent != record.agent or "#" in record.case:
+        return f"edit {FILE}"
+    return move(record.id, moved.path)
 
 
 def _say_missing(project: Project, record: Record, path: str, found: Sequence[Case]) -> str:

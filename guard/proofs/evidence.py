@@ -16,6 +16,7 @@ from guard.model import Case
 from guard.proofs.sides import OPEN, Judge
 from guard.results import CaseResult, Side, TrialResult
 from guard.running.outcomes import case_result
+from guard.running.reads import DATA
 from guard.running.receipts import answers, make_receipt
 from guard.running.series import MoreTrials, Series
 from guard.storage.records import Receipt, trials_of
@@ -67,6 +68,8 @@ class Half:
         """When the kept trials were run, where nothing else was."""
         self.digest = ""
         """Of the receipt that holds this side."""
+        self.data = ""
+        """What the kept trials may have read, where nobody can tell what they did."""
         self.series: Series | None = None
         self._taken_over = 0
         self._judged: tuple[tuple[TrialResult, ...], Judgement] | None = None
@@ -90,6 +93,7 @@ class Half:
             # A run by another gate may have stopped sooner: its trials count, more are run.
             if len(trials) > len(self.kept):
                 self.kept = _graded_start(trials)
+                self.data = str(receipt.evidence.get(DATA, ""))
         interrupted = self._interrupted()
         if len(interrupted) > len(self.kept):
             self.kept = interrupted
@@ -99,6 +103,12 @@ class Half:
         self.kept = trials or trials_of(receipt)
         self.date, self.digest = receipt.date, receipt.digest
         self.state = str(receipt.evidence.get("state", ""))
+        self.data = str(receipt.evidence.get(DATA, ""))
+
+    def forget(self) -> None:
+        """Let nothing that is kept answer this side."""
+        self.kept = ()
+        self.date = self.digest = self.state = self.data = ""
 
     def _receipts(self) -> Iterator[Receipt]:
         store, agent = self.engine.project.store, self.engine.project.agents[self.case.agent]

@@ -11,7 +11,7 @@ from guard.project import Project
 from guard.results import CaseResult, Fingerprint
 from guard.running.outcomes import is_deterministic
 from guard.running.prerequisites import find_missing, refuse_unknown
-from guard.running.reads import READS, Reads
+from guard.running.reads import DATA, READS, Reads
 from guard.running.receipts import Keys, answers, shows_pass
 from guard.storage.records import Receipt, trials_of
 from guard.tree import Tree
@@ -72,12 +72,19 @@ class Answers:
         ``reads``: those of the tree that they ran on, where its data isn't the project's own.
         """
         agent = self.project.agents[case.agent]
-        read = (reads or self._reads).of(agent, result.trials)
+        seen = reads or self._reads
+        read = seen.of(agent, result.trials)
+        untold = any(trial.observation.files_read is None for trial in result.trials)
         return {
             "policy": case.policy._asdict(),
             "deterministic": self._is_deterministic(case),
             **({READS: read} if read else {}),
+            **({DATA: seen.all(agent)} if untold else {}),
         }
+
+    def data(self, case: Case) -> str:
+        """Return the state of all that trials of a case may read beside the agent's own files."""
+        return self._reads.all(self.project.agents[case.agent])
 
     def _is_deterministic(self, case: Case) -> bool:
         return is_deterministic(self.project, self.project.agents[case.agent])

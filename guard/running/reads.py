@@ -1,6 +1,7 @@
 """What trials read of the workspace beside the agent's own files: evidence stands while it does.
 
-Where a target can't tell what its trials read, data is no part of the evidence.
+Where a target can't tell what its trials read, data is no part of the evidence; it is noted all
+the same, since both sides of a proof must have met the same.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from guard.trials.template import folder_of
 
 #: What a receipt keeps it under: name → state.
 READS: Final = "reads"
+#: What a receipt keeps the state of all data under, where nobody can tell what of it was read.
+DATA: Final = "data"
 ABSENT: Final = ""
 
 
@@ -41,6 +44,10 @@ class Reads:
         ground = self._ground(agent)
         states = ((name, ground.state(name)) for name in sorted(names))
         return {name: state for name, state in states if state is not None}
+
+    def all(self, agent: Agent) -> str:
+        """Return what tells all that trials may read beside the agent's own files from another."""
+        return self._ground(agent).state("." + CONTENTS) or ""
 
     def hold(self, receipt: Receipt) -> bool:
         """Tell whether all that the trials of a receipt read is the same in this tree."""

@@ -115,6 +115,7 @@ STORIES = (
         history(start(), fix(), {CASE: None, "evals/cab.md": case()}),
         "UNPROTECTED",
         "a case of that id is in evals/cab.md",
+        hint="guard regressions move taxi evals/cab.md",
     ),
     Story(
         "the case's file holds another case by now",
@@ -131,6 +132,7 @@ STORIES = (
         ),
         "UNPROTECTED",
         "a case of that id is in cash/evals/taxi.md",
+        hint="edit regressions.json",
     ),
     Story(
         "the case's globs leave it out by now",

@@ -101,6 +101,11 @@ def history(*commits: Files) -> Build:
     return build
 
 
+def asked_of(broken: str, expected: str, *keys: str, fixed: str = FIXED, more: str = "") -> Build:
+    """Return the two commits of an agent with the case given."""
+    return history(start(broken), fix(fixed, case(expected, more), fails_on=list(keys)))
+
+
 def told(repo: ScratchRepo, *command: str) -> tuple[dict[str, Any], Outcome]:
     """Return what the JSON report says of the one record, and how the call ended."""
     kept = repo.root / ".git" / "report.json"

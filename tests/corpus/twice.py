@@ -61,6 +61,32 @@ def with_token(token: str, fixed: str) -> Build:
 
 STORIES = (
     Story(
+        "red for a bad token, and then the token is changed",
+        with_token("good", CHECKS_TOKEN + COSMETIC),
+        "VACUOUS",
+        command=PROVE,
+        twin=with_token("bad", FIXED),
+    ),
+    Story(
+        "red for want of data, and then the data is there",
+        red_then(
+            {SCRIPT: READS_DATA}, {SCRIPT: READS_DATA + COSMETIC, "agent/budget.md": "euro\n"}
+        ),
+        "VACUOUS",
+        command=PROVE,
+        twin=red_then({SCRIPT: READS_DATA}, {SCRIPT: FIXED}),
+    ),
+    Story(
+        "red by a run for want of data, and then the data is there",
+        red_then(
+            {SCRIPT: READS_DATA},
+            {SCRIPT: READS_DATA + COSMETIC, "agent/budget.md": "euro\n"},
+            "run",
+        ),
+        "VACUOUS",
+        command=PROVE,
+    ),
+    Story(
         "red by an option that is mended",
         red_then(
             {SCRIPT: 'echo "$1"\n', "guard.yaml": CONFIG.replace("act.sh]", "act.sh, Booked]")},

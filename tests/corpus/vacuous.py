@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from tests.corpus.crashes import PYTHON
+from tests.corpus.judges import CHECK, CHECKED, CHECKS, HONEST
 from tests.corpus.story import (
     ASKS,
     BROKEN,
@@ -16,6 +17,7 @@ from tests.corpus.story import (
     Build,
     Files,
     Story,
+    asked_of,
     case,
     fix,
     history,
@@ -23,25 +25,11 @@ from tests.corpus.story import (
 )
 from tests.scratch_repo import ScratchRepo
 
-CHECKS = "evals/checks.py"
-CHECKED = CONFIG + f"    evaluators: [{CHECKS}:asks]\n"
-#: Prints what it is told, and how many characters that has, so that two rules have one size.
+#: Two rules of one size.
 BOOKED = "SAYS = 'Booked.'\n"
 ASKED = "SAYS = 'Which ?'\n"
 ASKS_WHICH = '{reply_contains: ["Which"]}'
 MAIN = "import rule\n\nprint(rule.SAYS)\n"
-
-
-#: An evaluator's head: it reads what it is asked for, so that only its score is at fault.
-CHECK = "def asks(observation, expectations):\n    assert expectations['asks']\n"
-HONEST = "    return {'key': 'asks', 'score': int('currency' in observation.reply)}\n"
-
-
-def judged_by(evaluator: str) -> Build:
-    """Return a repository whose case an evaluator of its own judges."""
-    code = CHECK + evaluator
-    first = start(config=CHECKED, **{CHECKS: code})
-    return history(first, fix(asked=case("{asks: true}"), fails_on=["asks"]))
 
 
 def rule_in_python(
@@ -57,8 +45,9 @@ def rule_in_python(
         )
         written = (repo.root / "agent/rule.py").stat()
         if same_second:
-            compiled = repo.run("python3", "-c", "import rule", env={"PYTHONPATH": "agent"})
-            assert compiled.returncode == 0, compiled
+            writes = {"PYTHONPATH": "agent", "PYTHONDONTWRITEBYTECODE": ""}
+            repo.run("python3", "-c", "import rule", env=writes)
+            assert list((repo.root / "agent/__pycache__").glob("rule.*.pyc"))
         repo.write({**fix(asked=asked), "agent/rule.py": fixed, SCRIPT: None})
         if same_second:
             times = (written.st_atime_ns, written.st_mtime_ns)
@@ -66,11 +55,6 @@ def rule_in_python(
         repo.commit("fix")
 
     return build
-
-
-def asked_of(broken: str, expected: str, *keys: str, fixed: str = FIXED, more: str = "") -> Build:
-    """Return the two commits of an agent with the case given."""
-    return history(start(broken), fix(fixed, case(expected, more), fails_on=list(keys)))
 
 
 def linked(target_is_own: bool) -> Build:
@@ -147,99 +131,6 @@ STORIES = (
         "WRONG_REASON",
         "fails_on names reply_contains, which the case doesn't state",
     ),
-    Story(
-        "an evaluator that can't fail",
-        judged_by("    return {'key': 'asks', 'score': 1.0}\n"),
-        "VACUOUS",
-        twin=judged_by(HONEST),
-    ),
-    Story(
-        "an evaluator that can't pass",
-        judged_by("    return {'key': 'asks', 'score': 0.0}\n"),
-        "BROKEN_NOW",
-        "it fails before the fix and now",
-        hint="guard show taxi#after-1",
-    ),
-    Story(
-        "an evaluator that always breaks",
-        judged_by("    return 1 / 0\n"),
-        "INCONCLUSIVE",
-        "evaluator",
-    ),
-    Story(
-        "an evaluator that breaks on the broken side",
-        judged_by("    assert 'currency' in observation.reply\n" + HONEST),
-        "INCONCLUSIVE",
-        "before the fix ERROR: evaluator",
-    ),
-    Story(
-        "an evaluator that says nothing",
-        judged_by("    return None\n"),
-        "INCONCLUSIVE",
-        "before the fix",
-    ),
-    Story(
-        "an evaluator that says nothing of the broken side",
-        judged_by("    if 'currency' not in observation.reply:\n        return None\n" + HONEST),
-        "INCONCLUSIVE",
-        "before the fix UNGRADED: no score for what is expected: asks",
-    ),
-    Story(
-        "an evaluator scores off its scale",
-        judged_by("    return {'key': 'asks', 'score': -1.0}\n"),
-        "INCONCLUSIVE",
-        "a number from 0 to 1",
-    ),
-    Story(
-        "a checker that isn't there",
-        asked_of(BROKEN, "{command: {argv: [reconcile-the-books]}}", "command"),
-        "INCONCLUSIVE",
-        "reconcile-the-books can't be started",
-    ),
-    Story(
-        "a checker is killed on the broken side",
-        asked_of(
-            "echo Booked > said\n",
-            '{command: {argv: [sh, -c, "grep -q currency said || kill -9 $$"]}}',
-            "command",
-            fixed="echo Which currency > said\n",
-        ),
-        "INCONCLUSIVE",
-        "signal 9",
-        twin=asked_of(
-            "echo Booked > said\n",
-            "{command: {argv: [grep, -q, currency, said]}}",
-            "command",
-            fixed="echo Which currency > said\n",
-        ),
-    ),
-    Story(
-        "another key fails than the one recorded",
-        asked_of(BROKEN, '{reply_contains: ["Which currency"], no_changes: true}', "no_changes"),
-        "WRONG_REASON",
-        "(no_changes): reply_contains",
-        hint="guard show taxi#before-1",
-        twin=asked_of(
-            BROKEN, '{reply_contains: ["Which currency"], no_changes: true}', "reply_contains"
-        ),
-    ),
-    Story(
-        "only one of the two recorded keys fails",
-        asked_of(
-            BROKEN,
-            '{reply_contains: ["Which currency"], no_changes: true}',
-            "no_changes",
-            "reply_contains",
-        ),
-        "WRONG_REASON",
-    ),
-    Story(
-        "a key that is nobody's",
-        asked_of(BROKEN, ASKS, "replies_contain"),
-        "WRONG_REASON",
-        "replies_contain",
-    ),
-    Story("no key at all", asked_of(BROKEN, ASKS), "WRONG_REASON", "names no key"),
     Story(
         "it fails for one reason before and for another now",
         asked_of(

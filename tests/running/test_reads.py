@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from guard.model import FAIL, PASS
-from guard.results import Observation, TrialResult
-from guard.running.reads import READS, Reads
+from guard.results import CaseResult, Observation, TrialResult
+from guard.running.answers import Answers
+from guard.running.reads import DATA, READS, Reads
 from guard.session import Session
 from guard.storage.records import Receipt, trials_of
 from tests.commands.calling import call_guard
@@ -70,6 +71,29 @@ def test_what_was_read_and_what_was_not(
     assert holds(laid, noted)
     laid.write(voiding)
     assert not holds(laid, noted)
+
+
+def data(repo: ScratchRepo, *, told: bool = False) -> str | None:
+    """Return what is noted of all data, of a trial that tells what it read or doesn't."""
+    with Session.open(str(repo.root)) as session:
+        answers, trial = Answers(session.project()), TrialResult("one", 1, PASS)
+        if told:
+            trial = trial._replace(observation=Observation(files_read=("data.md",)))
+        one = answers.project.cases["one"]
+        result = CaseResult("one", "clerk", PASS, trials=(trial,))
+        found: str | None = answers.facts(one, result).get(DATA)
+        assert found in (None, answers.data(one))
+        return found
+
+
+def test_all_data_is_noted_where_nobody_can_tell_what_was_read(laid: ScratchRepo) -> None:
+    noted = data(laid)
+    assert noted
+    assert data(laid, told=True) is None
+    laid.write({"elsewhere.md": "y\n", "agent/rules.md": "Be stern.\n"})
+    assert data(laid) == noted
+    laid.write({"agent/data.md": "13\n"})
+    assert data(laid) != noted
 
 
 def test_the_agent_s_own_files_are_in_the_key(laid: ScratchRepo) -> None:
