@@ -266,9 +266,8 @@ class Project:
         stated = fields.get("agent")
         if stated is None:
             if len(owners) != 1:
-                raise self.case_error(
-                    name, "agent", f"say which agent's it is: {', '.join(sorted(owners))}"
-                )
+                said = f"say which agent's it is: {', '.join(sorted(owners))}"
+                raise self.case_error(name, "agent", said)
             stated = owners[0]
         elif stated not in owners:
             raise self.case_error(name, "agent", self._not_its_agent(stated, owners))
@@ -313,9 +312,8 @@ class Project:
         found: dict[str, Case] = {}
         for case in cases:
             if case.id in found:
-                raise self.case_error(
-                    case.path, "id", f"{case.id} stands in {found[case.id].path} too"
-                )
+                said = f"{case.id} stands in {found[case.id].path} too"
+                raise self.case_error(case.path, "id", said)
             found[case.id] = case
         return found
 

@@ -38,7 +38,7 @@ from guard.proof import Prover
 from guard.reporting import finish_report, start_report
 from guard.results import ProofResult, Report, TrialResult
 from guard.rules.agent_without_case import without_case
-from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
+from guard.rules.grader_proof import GraderProof, any_checker, prove_graders
 from guard.running.listener import TrialListener
 from guard.session import Session
 from guard.tree import Tree
@@ -264,6 +264,7 @@ def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
 
 def _judge_untrusted(job: Job, options: RunOptions) -> int:
     """Judge the head by the base's guard.yaml and code; what would be run is owed."""
+    from guard.judging.asked import ask_by_policy
     from guard.judging.policy import Policy
 
     span, repo = job.span, job.tip.repo
@@ -280,7 +281,8 @@ def _judge_untrusted(job: Job, options: RunOptions) -> int:
     rules = joined((judged, title))
     of_tree = check_tree(tip, everything=False) if trusted.has_config else ()
     # By the base's evaluators, in this process: a checker might run a program of the head's.
-    checks = prove_graders(tip, no_checker) if trusted.has_config else GraderProof()
+    asked = ask_by_policy(policy, job.tip.tree, everything=True)
+    checks = asked.proof
     work = work_of(start, tip, everything=job.everything)
     cases, proofs = owed_until_started(work)
     report = report._replace(
@@ -290,8 +292,8 @@ def _judge_untrusted(job: Job, options: RunOptions) -> int:
             *(job.said, f"judged by guard.yaml and the code of {where}"),
             *(*rules.notes, *checks.lines()),
         ),
-        not_established=checks.unknown,
-        exit_code=checks.code,
+        not_established=(*checks.unknown, *asked.left),
+        exit_code=ExitCode.NOT_ESTABLISHED if asked.left else checks.code,
         cases=cases,
         regressions=proofs,
         commits=len(job.commits),

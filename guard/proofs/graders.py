@@ -46,9 +46,10 @@ NOT_ASKED: Final = "not asked"
 #: A proof of before observations were kept, or one that none could be kept of.
 NOT_KEPT: Final = "not kept"
 
-#: Why a record's checks can't tell: a recorded key accepts what it rejected; what is kept can't
-#: be used; they can't be asked on this machine.
+#: Why a record's checks can't tell: a recorded key accepts what it rejected, or nothing scores it;
+#: what is kept can't be used; they can't be asked on this machine.
 ACCEPTS: Final = "accepts"
+UNSCORED: Final = "unscored"
 OBSERVATION: Final = "observation"
 MACHINE: Final = "machine"
 
@@ -65,7 +66,7 @@ class Told(NamedTuple):
     said: str = ""
     paths: tuple[str, ...] = ()
     fault: str = ""
-    """ACCEPTS, OBSERVATION or MACHINE; empty where other checks may tell."""
+    """One of the above; empty where it is none of them."""
 
 
 class Graders(Closing):
@@ -148,7 +149,7 @@ class Graders(Closing):
         for key in keys:
             if key not in scored:
                 said = f"nothing scores {key}, on which what happened was rejected"
-                return told._replace(verdict=BROKEN, said=said)
+                return told._replace(verdict=BROKEN, said=said, fault=UNSCORED)
             if key not in found.failing or key in found.excused:
                 said = f"{key} accepts now what happened before the fix"
                 return told._replace(verdict=BROKEN, said=said, fault=ACCEPTS)

@@ -83,7 +83,7 @@ def write_kept(
     cleaned = _without_folders(_secrets(environ).result(trial), places)
     fields = trial_to_json(cleaned, TEXT)
     # What the files show is not kept twice; the rest tells of the machine alone.
-    for name in ("diff", "isolation", "orphan_pids", "blame", "number"):
+    for name in ("diff", "isolation", "orphan_pids", "blame", "number", "asked"):
         fields.pop(name)
     for name in ("workspace", "repo"):
         fields["observation"].pop(name)
@@ -109,7 +109,9 @@ def _without_folders(trial: TrialResult, places: Mapping[str, str]) -> TrialResu
     # The longest first: the repository may lie in the user's home.
     known = sorted((path.rstrip("/"), name) for path, name in places.items() if len(path) > 1)
     others = [
-        (re.compile(rf"(?<![\w.-]){re.escape(path)}(?![\w-])"), name) for path, name in known[::-1]
+        # A reason quotes a text, so that a new line before a path may stand there as two signs.
+        (re.compile(rf"(?:(?<![\w.-])|(?<=\\[nrt])){re.escape(path)}(?![\w-])"), name)
+        for path, name in known[::-1]
     ]
 
     def cleaned(text: str) -> str:

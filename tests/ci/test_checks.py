@@ -9,7 +9,18 @@ import pytest
 
 from tests.commands.calling import Outcome
 from tests.conftest import ScratchRepo
-from tests.proven_repo import CASE, CHECKS, CONFIG, REJECTED, SCRIPT, case, guard, prove
+from tests.proven_repo import (
+    BROKEN,
+    CASE,
+    CHECKS,
+    CONFIG,
+    FIXED,
+    REJECTED,
+    SCRIPT,
+    case,
+    guard,
+    prove,
+)
 
 HOLDS = "✓ the checks of 1 regression still tell what happened from what is right"
 LOST = "✗ grader-proof: the checks of taxi no longer tell its bug from its fix"
@@ -82,6 +93,31 @@ def test_what_an_untrusted_head_loosens_is_broken(repo: ScratchRepo) -> None:
     repo.commit("test: loosen", {CASE: case("{asks: true, exit_code: 0}")})
     found = ci(repo, UNTRUSTED)
     assert (found.code, LOST in found.out) == (1, True), found
+
+
+def test_what_it_drops_is_broken_whatever_checks_come_with_it(repo: ScratchRepo) -> None:
+    start(repo, "{asks: true, no_changes: true}")
+    repo.commit("test: drop", {CASE: case("{asks: true, exit_code: 0}"), CHECKS: f"{ASKS}# .\n"})
+    found = ci(repo, UNTRUSTED)
+    assert (found.code, f"{LOST}: nothing scores no_changes" in found.out) == (1, True), found
+
+
+def test_a_check_that_comes_with_its_case_is_left_open(repo: ScratchRepo) -> None:
+    repo.commit("start", {"guard.yaml": FUNCTION, SCRIPT: BROKEN, CHECKS: ASKS})
+    repo.git("checkout", "-q", "-b", "topic")
+    polite = "\n\ndef polite(observation, expected):\n    return 'which' in observation.reply\n"
+    config = FUNCTION.replace("checks.py:asks]", "checks.py:asks, evals/checks.py:polite]")
+    repo.write({CHECKS: ASKS + polite, "guard.yaml": config, CASE: case("{polite: true}")})
+    repo.write({SCRIPT: FIXED})
+    assert guard(repo, "prove", "taxi").code == 0
+    repo.commit("fix(clerk): ask")
+    found = ci(repo, UNTRUSTED)
+    assert (found.code, LOST in found.out) == (3, False), found
+    assert "? not established: taxi: checks that come with this change are not run here" in (
+        found.out
+    )
+    found = ci(repo)
+    assert (found.code, HOLDS in found.out) == (0, True), found
 
 
 def test_no_checker_is_started_for_an_untrusted_head(repo: ScratchRepo, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_new_case_that_can_not_see_its_bug_is_refused(clone: Clone) -> None:
     better = ASKS + "\n\ndef reply_asks(observation, expected):\n    return False\n"
     clone.write({CHECKS: better})
     amend(clone)
-    assert "? taxi: checks that come with this push are not run on a server" in clone.accept()
+    assert "? taxi: checks that come with this change are not run here" in clone.accept()
 
 
 def test_a_check_and_the_case_that_asks_for_it_come_together(clone: Clone) -> None:
@@ -101,7 +101,7 @@ def test_a_check_and_the_case_that_asks_for_it_come_together(clone: Clone) -> No
     assert proven.code == 0, proven
     clone.git("add", "--all")
     clone.git("commit", "-q", "-m", "fix(clerk): ask politely")
-    assert "? taxi: checks that come with this push are not run on a server" in clone.accept()
+    assert "? taxi: checks that come with this change are not run here" in clone.accept()
 
 
 def test_an_observation_that_is_edited_is_refused(fixed: Clone) -> None:
@@ -119,7 +119,9 @@ def test_what_was_lost_before_the_push_locks_nobody_out(fixed: Clone) -> None:
     fixed.commit("chore: tidy", {CHECKS: "def asks(observation, expected):\n    return True\n"})
     assert fixed.accept() == ""  # What it does is for CI to say.
     fixed.commit("chore: mend the check", {CHECKS: ASKS, SCRIPT: "echo currency\n"})
-    assert fixed.accept() == "? taxi: its checks could not tell before this push either (CI tells)"
+    assert (
+        fixed.accept() == "? taxi: its checks could not tell before this change either (CI tells)"
+    )
     fixed.commit("feat: more words", {SCRIPT: "echo in which currency?\n"})
     assert fixed.accept().startswith(HOLDS)
 
@@ -129,7 +131,7 @@ def test_a_server_that_lacks_what_a_check_imports_names_it(clone: Clone) -> None
     clone.commit("chore: import", {CHECKS: "import not_on_this_server\n" + ASKS})
     clone.accept()
     clone.git("cherry-pick", "ORIG_HEAD")
-    said = "? taxi: its checks can't be asked on this server: evals/checks.py does not load"
+    said = "? taxi: its checks can't be asked here: evals/checks.py does not load"
     assert said in clone.accept()
 
 

@@ -16,7 +16,15 @@ from guard.proofs.observations import (
     scores_of,
     write_kept,
 )
-from guard.results import FileChange, KeptFile, Observation, Score, ToolCall, TrialResult
+from guard.results import (
+    FileChange,
+    Fingerprint,
+    KeptFile,
+    Observation,
+    Score,
+    ToolCall,
+    TrialResult,
+)
 
 PLACE = "/dev/shm/guard-x1/slot-2/0123456789abcdef"
 SEEN = Observation(
@@ -50,6 +58,7 @@ TRIAL = TrialResult(
     trial_id="0123456789abcdef",
     failing=("no_changes",),
     files=FILES,
+    asked=Fingerprint(program="/opt/venv/bin/clerk 17584.1778312132"),
 )
 ENVIRON = {"MY_API_KEY": "s3cr3t-value", "HOME": "/home/ann", "PATH": "/usr/bin", "TOKEN": "short"}
 
@@ -75,7 +84,7 @@ def test_what_was_written_is_read_again() -> None:
 def test_neither_secrets_nor_folders_of_the_machine_are_in_it() -> None:
     content = written()
     text = content.decode()
-    for secret in ("s3cr3t-value", "/dev/shm", "/home/ann", "0123456789abcdef/"):
+    for secret in ("s3cr3t-value", "/dev/shm", "/home/ann", "/opt", "0123456789abcdef/"):
         assert secret not in text
     found = kept(content).left_in("/new/place/ws")
     assert found.observation.reply == "Wrote /new/place/ws/für.md with [redacted MY_API_KEY]"
@@ -90,10 +99,13 @@ def test_neither_secrets_nor_folders_of_the_machine_are_in_it() -> None:
 def test_the_repository_of_this_machine_is_not_named() -> None:
     """It may lie in the user's home, and a folder beside it may begin as it does."""
     said = "/home/ann/app/x.py, /home/ann/app: /home/ann/apple /home/anna /srv/home/ann/x"
+    said += r' "is\n/home/ann/app/x"'
     trial = TRIAL._replace(observation=SEEN._replace(reply=said))
     content = write_kept("taxi", REJECTED, "clerk", trial, {}, ENVIRON, "/home/ann/app")
     reply = kept(content).trial.observation.reply
-    assert reply == "/guard-repo/x.py, /guard-repo: ~/apple /home/anna /srv/home/ann/x"
+    assert reply == (
+        r'/guard-repo/x.py, /guard-repo: ~/apple /home/anna /srv/home/ann/x "is\n/guard-repo/x"'
+    )
 
 
 def test_a_value_that_is_no_secret_stays() -> None:
