@@ -46,11 +46,10 @@ def find_own_text_alone(project: Project, case: Case, keys: Collection[str] = ()
 def _asks_for_text_alone(
     project: Project, agent: Agent, case: Case, expected: Mapping[str, Any]
 ) -> bool:
-    own = project.own_paths(agent)
-    given = set(case.given)
-    files = named_files({key: expected[key] for key in _FILES if key in expected})
     if not expected or not expected.keys() <= {*_FILES, _COMMAND}:
         return False
+    own, given = project.own_paths(agent), set(case.given)
+    files = named_files({key: expected[key] for key in _FILES if key in expected})
     if any(not _is_own(path, agent, own) or path in given for path in files):
         return False
     checkers = as_list(expected.get(_COMMAND, []))
