@@ -16,6 +16,7 @@ from bench.history import measure_history
 from bench.loading import loading_ratios
 from bench.timing import Command, print_ratio, time_commands
 from bench.trials import measure_trials
+from bench.verify import measure_verify
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "15"))
 BIN = Path(sys.executable).parent
@@ -31,6 +32,7 @@ def main() -> None:
         measure_run(Path(folder))
         measure_trials(Path(folder) / "trials")
         measure_history(Path(folder))
+        measure_verify(Path(folder))
         for name, ratio, aim in loading_ratios(Path(folder)):
             print_ratio(name, ratio, 1.0, "CSafeLoader loop", aim)
 

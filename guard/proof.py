@@ -54,6 +54,8 @@ class Prover(Closing):
         self.scratch = Scratch(repo)
         self.histories = [History(repo, store, rev) for rev in commits_before(repo, before_revs)]
         self.states = BrokenStates(self.project, self.histories, self.scratch)
+        self.announce: Callable[[Engine, Sequence[Half]], None] | None = None
+        """Told what is about to be run, before anything is."""
         self.filed = Filed(self.project, self.histories)
         self.broken: dict[str, Half] = {}
         """Record → the broken side that decided."""
@@ -88,6 +90,10 @@ class Prover(Closing):
         owners: dict[Series, tuple[Attempt, Half]] = {}
         for attempt in attempts:
             owners.update((half.start(), (attempt, half)) for half in attempt.open_halves())
+
+        if owners and self.announce is not None:
+            self.announce(self.engine, [half for _, half in owners.values()])
+            self.announce = None
 
         def keep(series: Series) -> None:
             attempt, half = owners[series]

@@ -14,6 +14,7 @@ from guard.engine import Engine
 from guard.errors import UsageError
 from guard.model import Violation
 from guard.project import Project
+from guard.proofs.owed import Paid, pay_owed
 from guard.reporting import finish_report, start_report
 from guard.results import Report
 from guard.rules.agent_without_case import without_case
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BASE",
         help="what differs from BASE affects (only as --affected=BASE)",
     )
-    parser.add_argument("--owed", action="store_true", help="what has no evidence yet")
+    parser.add_argument("--owed", action="store_true", help="what has no evidence yet, proofs too")
     add_at_option(parser)
     parser.add_argument("--check-only", metavar="DIR", help="grade DIR; run no target")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
@@ -91,16 +92,26 @@ def run(
                 if standing.cases:
                     return _unchanged(project, report, standing, missing, options)
             if owed:
+                cases = [s.case for s in selection]
                 selection = [s for s in selection if engine.is_owed(s.case)]
-                if not selection:
-                    report = report._replace(notes=("nothing is owed",))
             # What is owed was mostly begun before: paying goes on where it was stopped.
             results = engine.run(selection, resume=resume or owed)
             report = report._replace(live=engine.is_live(results))
+            if owed:
+                report = _with_proofs(report, pay_owed(engine, at, cases), nothing=not results)
         if results and all(one.verdict in (model.SKIP, model.BLOCKED) for one in results):
             report = report._replace(notes=(*report.notes, NOTHING_TESTED))
         report = report._replace(cases=tuple(results), rules=tuple(missing))
         return finish_report(project, report, options)
+
+
+def _with_proofs(report: Report, paid: Paid, *, nothing: bool) -> Report:
+    notes = ("nothing is owed",) if nothing and not paid.proofs else ()
+    return report._replace(
+        notes=(*report.notes, *notes),
+        regressions=paid.proofs,
+        not_established=(*report.not_established, *paid.not_established),
+    )
 
 
 def _unchanged(

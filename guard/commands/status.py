@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.commands.options import add_at_option
 from guard.engine import Engine
 from guard.errors import ExitCode
-from guard.model import FAIL, OWED, PASS, SKIP, XFAIL, XPASS
+from guard.model import FAIL, OWED, PASS, PENDING, PROVEN, RETIRED, SKIP, XFAIL, XPASS
 from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
+from guard.proof import Prover
 from guard.proofs.case import find_case
 from guard.proofs.known import is_known
+from guard.proofs.owed import commit_before, told_by_receipts
 from guard.regressions import Record
+from guard.results import ProofResult
 from guard.session import Session
 from guard.storage.records import Receipt
 from guard.trials.ground import Ground
@@ -39,10 +42,10 @@ def status(*, at: str = "worktree", disabled: frozenset[str]) -> int:
         found = list(_standings(project, session.store.last_verdicts()))
         for standing in found:
             out(standing.line)
-        pending = [r for r in project.records.values() if not r.retired and not _known(project, r)]
-        for record in project.records.values():
-            out(_record_line(record, record in pending))
-        out(_sentence(found, len(pending)))
+        records = _records_of(project, at)
+        for record in records:
+            out(record.line)
+        out(_sentence(found, records))
     return ExitCode.OK
 
 
@@ -96,15 +99,42 @@ def _known(project: Project, record: Record) -> bool:
     return case is not None and is_known(record, case.id, project.store)
 
 
-def _record_line(record: Record, pending: bool) -> str:
+class Recorded(NamedTuple):
+    """What is known of one record, and what of it on the tree under test."""
+
+    line: str
+    pending: bool = False
+    """Whether no known receipt proves it."""
+    owed: bool = False
+    """Whether it was proven, and nothing answers for the tree under test."""
+
+
+def _records_of(project: Project, at: str) -> list[Recorded]:
+    records = list(project.records.values())
+    if not records:
+        return []
+    with Engine(project) as engine, Prover(engine, (commit_before(at),)) as prover:
+        told = told_by_receipts(prover, records)
+    return [_recorded(record, told[record.id], _known(project, record)) for record in records]
+
+
+def _recorded(record: Record, told: ProofResult, known: bool) -> Recorded:
+    name, date = printable(record.id), (record.proof or {}).get("date")
     if record.retired:
-        return f"{mark_of('RETIRED')} {record.id}  RETIRED: {(record.retirement or {})['reason']}"
-    if pending:
-        return f"{mark_of('PENDING')} {record.id}  PENDING: the record is there, its proof isn't"
-    return f"{mark_of('PROVEN')} {record.id}  proven on {(record.proof or {}).get('date')}"
+        why = (record.retirement or {})["reason"]
+        return Recorded(f"{mark_of(RETIRED)} {name}  RETIRED: {printable(why)}")
+    if known:
+        owed = told.verdict == PENDING
+        said = f"proven on {date}{'; owed on these files' if owed else ''}"
+        return Recorded(f"{mark_of(PROVEN)} {name}  {said}", owed=owed)
+    if told.verdict == PROVEN:
+        said = "proven by receipts that its record doesn't name"
+        return Recorded(f"{mark_of(PROVEN)} {name}  {said}")
+    line = f"{mark_of(PENDING)} {name}  PENDING: the record is there, its proof isn't"
+    return Recorded(line, pending=True)
 
 
-def _sentence(found: Sequence[Standing], pending: int) -> str:
+def _sentence(found: Sequence[Standing], records: Sequence[Recorded]) -> str:
     if not found:
         return "there is no case yet: guard new-case ID --agent AGENT"
     cases, owed = count(len(found), "case"), sum(standing.owed for standing in found)
@@ -116,6 +146,9 @@ def _sentence(found: Sequence[Standing], pending: int) -> str:
     if owed:
         verb = "has" if owed == 1 else "have"
         parts.append(f"{owed} of {cases} {verb} no evidence for these files: guard run --owed")
+    pending, late = (sum(r.pending for r in records), sum(r.owed for r in records))
     if pending:
-        parts.append(f"{count(pending, 'proof')} pending: guard verify")
+        parts.append(f"{count(pending, 'proof')} pending: guard run --owed")
+    if late:
+        parts.append(f"{count(late, 'proof')} owed on these files: guard run --owed")
     return "; ".join(parts) or f"{cases}: all have evidence for these files"

@@ -10,6 +10,7 @@ from guard.engine import Engine
 from guard.errors import UsageError
 from guard.project import Project
 from guard.proof import Prover
+from guard.proofs.owed import tell_estimate
 from guard.regressions import Record
 from guard.reporting import finish_report, start_report
 from guard.running.listener import TrialListener
@@ -54,6 +55,7 @@ def verify(
             Engine(project, limits, options.budget(), listener, report.run_id) as engine,
             Prover(engine, live=live) as prover,
         ):
+            prover.announce = tell_estimate
             results = prover.prove(records)
             unknown = prover.not_established
         report = report._replace(regressions=tuple(results), not_established=unknown)

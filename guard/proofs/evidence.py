@@ -72,6 +72,7 @@ class Half:
         """What the kept trials may have read, where nobody can tell what they did."""
         self.series: Series | None = None
         self._taken_over = 0
+        self._is_resumed = False
         self._judged: tuple[tuple[TrialResult, ...], Judgement] | None = None
 
     @property
@@ -96,7 +97,7 @@ class Half:
                 self.data = str(receipt.evidence.get(DATA, ""))
         interrupted = self._interrupted()
         if len(interrupted) > len(self.kept):
-            self.kept = interrupted
+            self.kept, self._is_resumed = interrupted, True
 
     def take(self, receipt: Receipt, trials: tuple[TrialResult, ...] = ()) -> None:
         """Let a receipt answer this side; ``trials`` are those it holds, where known."""
@@ -127,8 +128,12 @@ class Half:
     def _interrupted(self) -> tuple[TrialResult, ...]:
         """Return the trials of a run that was stopped before it came to a verdict here."""
         store = self.engine.project.store
-        trials = store.resumable_trials(self.case.id, self.key, side=self.side)
-        return _graded_start(trials) if self.judge(trials) == OPEN else ()
+        found = store.resumable_trials(self.case.id, self.key, side=self.side)
+        # They go on from those that a receipt holds.
+        numbered = {trial.number: trial for trial in (*found, *self.kept)}
+        trials = tuple(numbered[number] for number in sorted(numbered))
+        gap = next((n for n, trial in enumerate(trials) if trial.number != n + 1), len(trials))
+        return _graded_start(trials[:gap]) if found and self.judge(trials[:gap]) == OPEN else ()
 
     # What is run -----------------------------------------------------------------------
 
@@ -165,6 +170,10 @@ class Half:
     def begin(self, series: Series) -> None:
         """Let a series run what the kept trials leave open."""
         self.series = series
+        if self._is_resumed:
+            # As one run's they are found again, also where this one is stopped in turn.
+            store, run = self.engine.project.store, self.engine.run_id
+            store.adopt_trials(run, self.case.id, series.key, side=self.side)
         series.take_over(self.kept)
         self._taken_over = series.started
 
@@ -224,8 +233,10 @@ class Half:
             **known,
             **facts,
         }
-        for key in dict.fromkeys((*other_keys, self.key)):
-            self.digest = project.store.put_red(make_receipt(key, result, evidence))
+        keys = dict.fromkeys((*other_keys, self.key))
+        # The first is the one that a later proof finds, and names.
+        put = [project.store.put_red(make_receipt(key, result, evidence)) for key in keys]
+        self.digest = put[0]
 
 
 def _graded_start(trials: Sequence[TrialResult]) -> tuple[TrialResult, ...]:

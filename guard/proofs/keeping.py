@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from guard import model
-from guard.git import text_of
+from guard.git import bytes_of, text_of
 from guard.model import Case
 from guard.proof import Prover
 from guard.proofs.graders import Graders
@@ -24,7 +24,7 @@ from guard.proofs.observations import (
     scores_of,
     write_kept,
 )
-from guard.proofs.prove import Proved
+from guard.proofs.prove import Proved, receipts_of
 from guard.proofs.sides import hits
 from guard.regressions import Record, observation_paths
 from guard.results import CaseResult, KeptFile, TrialResult
@@ -100,13 +100,23 @@ def _kept(graders: Graders, record: Record, side: str, case: Case, trial: TrialR
 def with_observations(prover: Prover, proved: Proved, case: Case) -> Proved:
     """Return a proof with what is kept of its trials; else with the reason why nothing is.
 
-    What an earlier proof kept stays then: it is asked again as before.
+    What an earlier proof kept stays then: it is asked again as before. It also stays where this
+    is that proof, told by its receipts.
     """
+    if _is_kept_already(prover, proved):
+        return proved
     observed = keep_observations(prover, proved, case)
     record = proved.record._replace(observations=observed.paths or proved.record.observations)
     return proved._replace(
         record=record, files={**proved.files, **observed.files}, unkept=observed.problem
     )
+
+
+def _is_kept_already(prover: Prover, proved: Proved) -> bool:
+    record, tree = proved.record, prover.project.tree
+    known = (record.proof or {}).get("receipts")
+    same = bool(known) and known == receipts_of(proved.proof)
+    return same and all(tree.get(bytes_of(path)) for path in record.observation_paths.values())
 
 
 # The broken agent --------------------------------------------------------------------------

@@ -100,6 +100,12 @@ def stable_name(project: Project, rev: str) -> str:
     return rev if project.repo.resolve(f"refs/tags/{rev}") else commit
 
 
+def receipts_of(proof: ProofResult) -> list[str]:
+    """Return the digests of the receipts that a proof joins."""
+    halves = (proof.before_result, proof.after_result)
+    return [half.receipt for half in halves if half and half.receipt]
+
+
 # Green: both sides -------------------------------------------------------------------------
 
 

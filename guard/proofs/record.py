@@ -11,7 +11,7 @@ from typing import Any, Final
 from guard.errors import UsageError
 from guard.model import Case
 from guard.output import write_bytes, write_file
-from guard.proofs.prove import Proved
+from guard.proofs.prove import Proved, receipts_of
 from guard.regressions import (
     EMPTY,
     FILE,
@@ -88,7 +88,7 @@ def fields_of(proved: Proved, case: Case, known: Mapping[str, Any]) -> dict[str,
         "seams": list(case.evidence.get("seams", ())),
         "before": dict(record.before),
         "fails_on": list(record.fails_on),
-        "proof": proof_fields(proved.proof, today),
+        "proof": _dated(proof_fields(proved.proof, today), known.get("proof")),
         "status": record.status,
         "retirement": None,
     }
@@ -111,13 +111,19 @@ def _others(known: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, An
 
 def proof_fields(proof: ProofResult, today: str) -> dict[str, Any]:
     """Return what a record says of its proof: both counts, the date, the receipts."""
-    halves = [half for half in (proof.before_result, proof.after_result) if half]
     sides = {"before": proof.before, "after": proof.after}
     return {
         **{name: dict(side._asdict()) for name, side in sides.items() if side},
         "date": today,
-        "receipts": [half.receipt for half in halves if half.receipt],
+        "receipts": receipts_of(proof),
     }
+
+
+def _dated(proof: dict[str, Any], known: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the proof with the date of the known one where that is the same: it is no new one."""
+    if known and proof["receipts"] and {**proof, "date": None} == {**known, "date": None}:
+        return known
+    return proof
 
 
 def summary_of(case: Case) -> str:

@@ -102,7 +102,7 @@ def test_a_record_without_a_known_receipt_is_pending_whatever_it_says(
     repo: ScratchRepo, guard: GuardCommand
 ) -> None:
     repo.commit("feat: clerk", {**config(), **case(), "regressions.json": regressions()})
-    guard("status").ends_in(0).says("? one  PENDING", "1 proof pending: guard verify")
+    guard("status").ends_in(0).says("? one  PENDING", "1 proof pending: guard run --owed")
     repo.write({"regressions.json": regressions(proof=proof("sha256:0", "sha256:1"))})
     guard("status").ends_in(0).says("? one  PENDING")
 
