@@ -92,18 +92,13 @@ def each_took(case: CaseResult) -> str:
 
 
 def proof_sides(proof: ProofResult) -> str:
-    """Return both rates with their intervals, which receipt answered, and the p-value.
+    """Return both rates with their intervals, and the p-value.
 
     As in ``before 0 of 3 (0 to 56 %)   after 10 of 10 (72 to 100 %)   p = 0.003``.
     """
-    sides = (
-        ("before", proof.before, proof.before_result),
-        ("after", proof.after, proof.after_result),
-    )
     told = [
         f"{name} {side.passed} of {side.trials} ({_percents(side.passed, side.trials)})"
-        + (f", by the receipt of {result.reused}" if result and result.reused else "")
-        for name, side, result in sides
+        for name, side in (("before", proof.before), ("after", proof.after))
         if side is not None
     ]
     if proof.p_value is not None:
