@@ -1,7 +1,7 @@
 """What a trial costs beside its agent: guard, pytest with a copied folder, a bare call.
 
-Each in whole processes; the difference between many trials and one, so that the start of a
-process counts for none. ``python -m bench.trials REPOSITORY`` prints the parts of one trial.
+Of pytest the difference between many tests and one, so that its start counts for none; of guard
+whole trials in one process. ``python -m bench.trials REPOSITORY`` prints the parts of one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from bench.timing import Command, print_ratio, time_commands
 
 #: Files in the agent's folder → trials that are timed.
 SIZES = {100: 40, 2_000: 20, 20_000: 6}
-#: Bare calls that are timed.
-CALLS = 100
 WAYS = ("overlay", "pool", "fresh")
 SHELL = '["sh", "-c", ":"]'
 SOURCE = "skills/greeter"
@@ -37,11 +35,6 @@ def test_case(number, tmp_path):
     done = subprocess.run(["sh", "-c", ":"], cwd=workspace, capture_output=True, timeout=300)
     assert done.returncode == 0
 """
-BARE = """\
-import subprocess
-for _ in range({count}):
-    subprocess.run(["sh", "-c", ":"], capture_output=True, timeout=300, check=True)
-"""
 
 
 def measure_trials(folder: Path, rounds: int = 3) -> None:
@@ -50,35 +43,39 @@ def measure_trials(folder: Path, rounds: int = 3) -> None:
         root = make_folder(folder / str(files), files)
         _compare(root, files, count, rounds)
         for way in WAYS:
-            _print_parts(root, files, way)
+            _print_parts(files, _parts(root, way))
 
 
 def _compare(root: Path, files: int, count: int, rounds: int) -> None:
+    """Print what is added to the agent's own time, beside what pytest adds, and a bare call."""
     with tempfile.TemporaryDirectory(dir=_memory()) as scratch:
-        commands = [
-            command
-            for trials in (1, count)
-            for command in (_ours(root, trials), _pytest(root, Path(scratch), trials))
-        ]
-        commands += [
-            Command(f"bare {calls}", [sys.executable, "-c", BARE.format(count=calls)], "/")
-            for calls in (1, CALLS)
-        ]
+        commands = [_pytest(root, Path(scratch), trials) for trials in (1, count)]
         seconds = time_commands(commands, rounds)
-    many = {"guard": count, "pytest": count, "bare": CALLS}
-    each = {
-        name: (seconds[f"{name} {number}"] - seconds[f"{name} 1"]) / (number - 1)
-        for name, number in many.items()
-    }
+    theirs = (seconds[f"pytest {count}"] - seconds["pytest 1"]) / (count - 1)
+    parts = _parts(root, "")
+    whole, bare = parts["whole trial"], parts["bare"]
     what = f"one trial, {files} files"
-    print_ratio(what, each["guard"], each["pytest"], "pytest, copied folder", 0.5)
-    print_ratio(what, each["guard"], each["bare"], "a bare call", 30)
+    print_ratio(what, whole - bare, theirs - bare, "pytest, copied folder", 0.5)
+    print_ratio(what, whole, bare, "a bare call", 30)
 
 
-def _ours(root: Path, trials: int) -> Command:
-    guard = str(Path(sys.executable).parent / "guard")
-    call = [guard, "run", "--no-cache", "--jobs", "1", "--trials", str(trials)]
-    return Command(f"guard {trials}", call, str(root))
+def _parts(root: Path, way: str) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "bench.trials", str(root)],
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, "GUARD_WORKSPACES": way},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _print_parts(files: int, parts: dict[str, float]) -> None:
+    bare, way = parts.pop("bare"), parts.pop("way")
+    shown = "  ".join(f"{name} {seconds / bare:6.2f}" for name, seconds in parts.items())
+    print(f"  {files} files, {way}, x a bare call: {shown}", flush=True)
 
 
 def _pytest(root: Path, scratch: Path, trials: int) -> Command:
@@ -89,22 +86,6 @@ def _pytest(root: Path, scratch: Path, trials: int) -> Command:
     kept = ["--basetemp", str(scratch / "tmp"), "-o", "tmp_path_retention_policy=none"]
     quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return Command(f"pytest {trials}", [*call, *kept, str(test)], str(scratch), quiet)
-
-
-def _print_parts(root: Path, files: int, way: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "bench.trials", str(root)],
-        cwd=Path(__file__).parent.parent,
-        env={**os.environ, "GUARD_WORKSPACES": way},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    parts = json.loads(done.stdout)
-    bare = parts.pop("bare")
-    used = parts.pop("way")
-    shown = "  ".join(f"{name} {seconds / bare:6.2f}" for name, seconds in parts.items())
-    print(f"  {files} files, {way} ({used}), x a bare call: {shown}", flush=True)
 
 
 def make_folder(root: Path, files: int) -> Path:
@@ -135,7 +116,7 @@ def _memory() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def time_parts(root: str, trials: int = 5) -> dict[str, float | str]:
+def time_parts(root: str, trials: int = 7) -> dict[str, float | str]:
     """Return the least seconds that each part of a trial takes here."""
     from guard.engine import Engine
     from guard.session import Session
@@ -165,7 +146,7 @@ def time_parts(root: str, trials: int = 5) -> dict[str, float | str]:
             module.run_trial(stage, case, 2)
             clock.note("whole trial")
         found: dict[str, float | str] = {name: min(taken) for name, taken in parts.items()}
-        return {**found, "way": one.isolation}
+        return {**found, "way": one.isolation.rpartition(" + ")[2]}
 
 
 class _Clock:
