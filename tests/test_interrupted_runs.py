@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from guard.store import Store
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand, case, cases, config
 from tests.own_mounts import need_overlays
@@ -23,6 +24,16 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} never came"
         time.sleep(0.01)
+
+
+def wait_for_trial(repo: ScratchRepo, number: int, case: str = "one") -> None:
+    """Wait until a trial is written down: that is done while the next one runs."""
+    store = Store.open(str(repo.root / ".git"))
+    deadline = time.monotonic() + 30
+    while number not in [trial.number for trial in store.get_trials(case)]:
+        assert time.monotonic() < deadline, f"trial {number} was never written down"
+        time.sleep(0.01)
+    store.close()
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +81,7 @@ def test_resume_after_a_kill_loses_at_most_the_trial_in_flight(
     repo.commit("feat: clerk", {**config(), **files})
     running = guard.start("run", "--jobs", "1")
     wait_for(Path(f"{gate}.wanted"))
+    wait_for_trial(repo, 2, "half")
     code, _, _ = end(running, signal.SIGKILL)
     assert code == -signal.SIGKILL
     assert log.read_text().split() == ["done1", "done2", "half1", "half2", "half3"]
@@ -96,9 +108,10 @@ def test_a_run_may_be_killed_and_resumed_again(
         f"3) touch {third}.wanted; until [ -e {third} ]; do sleep .02; done;; esac; echo hello"
     )
     repo.commit("feat: clerk", {**config(), **case(script, trials=3)})
-    for gate in (second, third):
+    for finished, gate in enumerate((second, third), 1):
         running = guard.start("run", "--resume", "--jobs", "1")
         wait_for(Path(f"{gate}.wanted"))
+        wait_for_trial(repo, finished)
         end(running, signal.SIGKILL)
         gate.touch()
     assert guard.verdicts("--resume", "--jobs", "1") == {"one": "PASS"}
