@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.clerk import record, regressions
 from tests.corpus.honest_repos import (
     BROKEN,
     CASE,
@@ -17,8 +18,6 @@ from tests.corpus.honest_repos import (
     case,
     fix,
     polish,
-    record,
-    records,
     start,
 )
 from tests.scratch_repo import ScratchRepo
@@ -31,7 +30,7 @@ TOOL = CONFIG.replace("[agent/skills/clerk/**]", "[agent/tool/**]").replace("act
 
 
 def fix_tool(repo: ScratchRepo, files: dict[str, str | bytes | None], reply: str = "fine") -> None:
-    kept = {CASE: case(reply), RECORDS: records(taxi=record())}
+    kept = {CASE: case(reply), RECORDS: regressions(taxi=record())}
     repo.commit("fix(tool): mend it", {**kept, **files})
 
 
@@ -41,7 +40,7 @@ def unicode_path_with_spaces(repo: ScratchRepo) -> None:
     config = config.replace("evals/*.md", "prüf fälle/*.md")
     start(repo, {"guard.yaml": config, SKILL: None, ODD: BROKEN})
     moved = record(case="prüf fälle/tâxi.md")
-    kept = {CASE: None, "prüf fälle/tâxi.md": case(), RECORDS: records(taxi=moved)}
+    kept = {CASE: None, "prüf fälle/tâxi.md": case(), RECORDS: regressions(taxi=moved)}
     fix(repo, {**kept, SKILL: None, ODD: FIXED})
     polish(repo, ODD)
 
@@ -62,7 +61,7 @@ def symlink_within_the_agent(repo: ScratchRepo) -> None:
     (repo.root / SKILL).symlink_to("../../rules/clerk.md")
     base = {"guard.yaml": config, "agent/act.sh": SCRIPT, rules: BROKEN}
     repo.commit("start", base)
-    repo.write({CASE: case(), RECORDS: records(taxi=record()), rules: FIXED})
+    repo.write({CASE: case(), RECORDS: regressions(taxi=record()), rules: FIXED})
     repo.commit("fix(clerk): ask first")
     polish(repo, rules)
 
@@ -104,7 +103,7 @@ def skill_renamed_and_written_anew_since(repo: ScratchRepo) -> None:
 def agent_renamed_since(repo: ScratchRepo) -> None:
     start(repo)
     fix(repo)
-    kept = records(taxi=record(agent="teller"))
+    kept = regressions(taxi=record(agent="teller"))
     renamed = CONFIG.replace("  clerk:", "  teller:")
     repo.commit("refactor: teller", {"guard.yaml": renamed, RECORDS: kept})
     polish(repo)
@@ -143,7 +142,7 @@ def two_agents_share_a_file(repo: ScratchRepo) -> None:
     waiter = BROKEN.replace("clerk", "waiter")
     start(repo, {"guard.yaml": config, "agent/skills/waiter/SKILL.md": waiter, shared: "Smile.\n"})
     tip = record(agent="waiter", case="tips/tip.md")
-    kept = {RECORDS: records(taxi=record(), tip=tip), "tips/tip.md": case(name="tip")}
+    kept = {RECORDS: regressions(taxi=record(), tip=tip), "tips/tip.md": case(name="tip")}
     fix(repo, {SKILL: BROKEN, shared: "Smile.\n" + SENTENCE, **kept})
     polish(repo)
 
@@ -159,7 +158,7 @@ def nested_workspace(repo: ScratchRepo) -> None:
     repo.commit("start", {"guard.yaml": config, f"{home}/act.sh": script, skill: BROKEN})
     kept = {
         f"{home}/evals/taxi.md": case(),
-        RECORDS: records(taxi=record(case=f"{home}/evals/taxi.md")),
+        RECORDS: regressions(taxi=record(case=f"{home}/evals/taxi.md")),
     }
     repo.commit("fix(clerk): ask", {**kept, skill: FIXED})
 
@@ -180,7 +179,7 @@ agents:
     skills: dict[str, str] = {f"{folder}/SKILL.md": BROKEN for folder in folders}
     repo.commit("start", {"guard.yaml": config, **skills})
     path = f"{folders[0]}/evals/taxi.md"
-    kept = {path: case("Ask which"), RECORDS: records(taxi=record(case=path))}
+    kept = {path: case("Ask which"), RECORDS: regressions(taxi=record(case=path))}
     repo.commit("fix(clerk): ask", {**kept, f"{folders[0]}/SKILL.md": FIXED})
     repo.commit("docs: brief", {f"{folders[0]}/SKILL.md": FIXED + "\nBe kind.\n"})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.clerk import record, regressions
 from tests.corpus.honest_repos import (
     BROKEN,
     CASE,
@@ -17,8 +18,6 @@ from tests.corpus.honest_repos import (
     fix,
     merge,
     polish,
-    record,
-    records,
     start,
 )
 from tests.scratch_repo import ScratchRepo
@@ -45,7 +44,7 @@ def prose_only_fix_with_later_edits(repo: ScratchRepo) -> None:
 @HISTORIES.told(taxi="live")
 def not_committed_yet(repo: ScratchRepo) -> None:
     start(repo)
-    repo.write({SKILL: FIXED, CASE: case(), RECORDS: records(taxi=record())})
+    repo.write({SKILL: FIXED, CASE: case(), RECORDS: regressions(taxi=record())})
 
 
 @HISTORIES.told(taxi="live")
@@ -102,7 +101,7 @@ def fixed_in_the_merge_itself(repo: ScratchRepo) -> None:
     repo.commit("main", {"README.md": "main\n"})
     repo.git("merge", "-q", "topic", check=False)
     repo.write({"README.md": "both\n", SKILL: FIXED, CASE: case()})
-    repo.commit("Merge branch 'topic'", {RECORDS: records(taxi=record())})
+    repo.commit("Merge branch 'topic'", {RECORDS: regressions(taxi=record())})
 
 
 @HISTORIES.told(taxi="live")
@@ -169,7 +168,7 @@ def record_committed_after_its_fix_on_a_branch(repo: ScratchRepo) -> None:
     start(repo)
     repo.git("checkout", "-qb", "topic")
     repo.commit("wip", {SKILL: FIXED})
-    repo.commit("test: keep it", {CASE: case(), RECORDS: records(taxi=record())})
+    repo.commit("test: keep it", {CASE: case(), RECORDS: regressions(taxi=record())})
     repo.git("checkout", "-q", "main")
     merge(repo, "--no-ff", "topic")
 
@@ -251,7 +250,7 @@ def unrelated_history_merged(repo: ScratchRepo) -> None:
     fix(repo)
     repo.git("checkout", "-q", "--orphan", "other")
     repo.git("rm", "-qrf", ".")
-    repo.commit("their start", {"theirs.txt": "1\n", RECORDS: records()})
+    repo.commit("their start", {"theirs.txt": "1\n", RECORDS: regressions()})
     repo.git("checkout", "-q", "main")
     merge(repo, "--allow-unrelated-histories", "-s", "ours", "other")
     polish(repo)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.clerk import record, regressions
 from tests.commands.calling import call_guard
 from tests.corpus.honest_repos import (
     BROKEN,
@@ -21,8 +22,6 @@ from tests.corpus.honest_repos import (
     fix,
     merge,
     polish,
-    record,
-    records,
     start,
 )
 from tests.scratch_repo import ScratchRepo
@@ -50,7 +49,7 @@ def file_reformatted_and_sorted(repo: ScratchRepo) -> None:
     """Another order, another indent, a byte order mark, other line ends: no record came in."""
     start(repo)
     fix(repo)
-    both = records(
+    both = regressions(
         zebra=record(status="retired", retirement={"reason": "x", "date": "2026-07-01"}),
         taxi=record(),
         other=record(case="evals/other.md"),
@@ -83,7 +82,7 @@ def file_once_unparsable(repo: ScratchRepo) -> None:
 def unparsable_where_it_came_in(repo: ScratchRepo) -> None:
     """The fix's own commit left conflict markers: the next one is where the record came in."""
     start(repo)
-    whole = records(taxi=record())
+    whole = regressions(taxi=record())
     repo.commit("fix(clerk): ask", {SKILL: FIXED, CASE: case(), RECORDS: f"<<<<<<<\n{whole}"})
     repo.commit("fix(clerk): ask, as it should be", {RECORDS: whole, SKILL: FIXED + "\nFine.\n"})
     repo.git("reset", "-q", "--soft", "HEAD~2")
@@ -96,11 +95,11 @@ def readded_after_a_bad_merge(repo: ScratchRepo) -> None:
     start(repo)
     fix(repo)
     repo.git("checkout", "-qb", "topic", "HEAD~1")
-    repo.commit("topic", {RECORDS: records(), "README.md": "1\n"})
+    repo.commit("topic", {RECORDS: regressions(), "README.md": "1\n"})
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "topic", check=False)
-    repo.commit("Merge branch 'topic'", {RECORDS: records()})
-    repo.commit("chore: put it back", {RECORDS: records(taxi=record())})
+    repo.commit("Merge branch 'topic'", {RECORDS: regressions()})
+    repo.commit("chore: put it back", {RECORDS: regressions(taxi=record())})
     polish(repo)
 
 
@@ -108,7 +107,7 @@ def readded_after_a_bad_merge(repo: ScratchRepo) -> None:
 def moved_by_a_rename_of_its_case(repo: ScratchRepo) -> None:
     start(repo)
     fix(repo)
-    moved = records(taxi=record(case="evals/money/taxi.md"))
+    moved = regressions(taxi=record(case="evals/money/taxi.md"))
     config = CONFIG.replace("evals/*.md", "evals/**/*.md")
     files = {CASE: None, "evals/money/taxi.md": case(), RECORDS: moved, "guard.yaml": config}
     repo.commit("refactor: sort the cases", files)
@@ -156,7 +155,7 @@ def two_fixed_one_after_the_other(repo: ScratchRepo) -> None:
     """Each one's before is its own: the other's sentence stays."""
     start(repo)
     fix(repo)
-    kept = records(taxi=record(), other=record(case="evals/other.md"))
+    kept = regressions(taxi=record(), other=record(case="evals/other.md"))
     more = {SKILL: RECEIPT, "evals/other.md": case("Receipt 7", "other")}
     repo.commit("fix(clerk): receipts", {**more, RECORDS: kept})
 
@@ -196,7 +195,7 @@ def root_commit_holds_all(repo: ScratchRepo) -> None:
     repo.write({SKILL: FIXED})
     patch = repo.git("diff", "-R", "--", SKILL)
     named = record(before={"kind": "patch", "path": "regressions/taxi/before.patch"})
-    files = {CASE: case(), RECORDS: records(taxi=named), "regressions/taxi/before.patch": patch}
+    files = {CASE: case(), RECORDS: regressions(taxi=named), "regressions/taxi/before.patch": patch}
     repo.write(files)
     repo.git("checkout", "-q", "--orphan", "fresh")
     repo.commit("start anew")
@@ -209,7 +208,7 @@ def tag_of_the_bug(repo: ScratchRepo) -> None:
     repo.git("tag", "bug-7")
     repo.commit("feat(clerk): ask first", {SKILL: FIXED})
     named = record(before={"kind": "revision", "rev": "bug-7"})
-    repo.commit("test: keep it", {CASE: case(), RECORDS: records(taxi=named)})
+    repo.commit("test: keep it", {CASE: case(), RECORDS: regressions(taxi=named)})
     polish(repo)
 
 
@@ -219,7 +218,7 @@ def command_that_shows_it(repo: ScratchRepo) -> None:
     start(repo)
     shown = {"kind": "command", "argv": ["sh", "{repo}/evals/broken.sh"], "expect_exit": 3}
     named = record(before={**shown, "expect_output": "caught"})
-    fix(repo, {RECORDS: records(taxi=named), "evals/broken.sh": "echo caught\nexit 3\n"})
+    fix(repo, {RECORDS: regressions(taxi=named), "evals/broken.sh": "echo caught\nexit 3\n"})
 
 
 # Capsules ----------------------------------------------------------------------------------

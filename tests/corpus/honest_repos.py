@@ -7,11 +7,11 @@ it stands beside its name.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tests.clerk import record, regressions
 from tests.scratch_repo import ScratchRepo
 
 Files = Mapping[str, str | bytes | None]
@@ -104,25 +104,6 @@ def case(reply: str = "Which currency", name: str = "taxi", more: str = "") -> s
     )
 
 
-def record(**changes: Any) -> dict[str, Any]:
-    """Return the record of the case; a key given as None is left out."""
-    fields: dict[str, Any] = {
-        "agent": "clerk",
-        "case": CASE,
-        "before": {"kind": "parent"},
-        "fails_on": ["reply_contains"],
-        "proof": None,
-        "status": "active",
-    }
-    return {key: value for key, value in {**fields, **changes}.items() if value is not None}
-
-
-def records(**named: Mapping[str, Any]) -> str:
-    """Return regressions.json."""
-    document = {"schema": "guard.regressions.v1", "incidents": {}, "regressions": named}
-    return json.dumps(document, indent=2) + "\n"
-
-
 def start(repo: ScratchRepo, files: Files = NO_FILES) -> str:
     """Commit the agent with its bug, before anyone knows of it."""
     base = {"guard.yaml": CONFIG, "agent/act.sh": SCRIPT, "agent/notes.md": "empty\n"}
@@ -132,7 +113,7 @@ def start(repo: ScratchRepo, files: Files = NO_FILES) -> str:
 
 def fix(repo: ScratchRepo, files: Files = NO_FILES, message: str = "fix(clerk): ask first") -> str:
     """Commit the fix with its case and its record."""
-    fixed = {SKILL: FIXED, CASE: case(), RECORDS: records(taxi=record()), **files}
+    fixed = {SKILL: FIXED, CASE: case(), RECORDS: regressions(taxi=record()), **files}
     return repo.commit(message, {path: text for path, text in fixed.items() if text is not None})
 
 

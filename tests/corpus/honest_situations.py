@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from tests.clerk import record, regressions
 from tests.corpus.honest_repos import (
     BROKEN,
     CASE,
@@ -21,8 +22,6 @@ from tests.corpus.honest_repos import (
     fix,
     merge,
     polish,
-    record,
-    records,
     start,
 )
 from tests.scratch_repo import ScratchRepo
@@ -44,7 +43,7 @@ def graded(expected: str, more: str = "") -> str:
 def case_and_record_first(repo: ScratchRepo) -> None:
     """The failing case is committed before the fix, as some are taught to."""
     start(repo)
-    repo.commit("test: a case that fails", {CASE: case(), RECORDS: records(taxi=record())})
+    repo.commit("test: a case that fails", {CASE: case(), RECORDS: regressions(taxi=record())})
     repo.commit("fix(clerk): ask first", {SKILL: FIXED})
 
 
@@ -69,7 +68,7 @@ def moved_by_the_fix_itself(repo: ScratchRepo) -> None:
     start(repo)
     repo.git("mv", "agent/skills/clerk", "agent/skills/teller")
     config = CONFIG.replace("clerk/**", "teller/**")
-    kept = {CASE: case(), RECORDS: records(taxi=record())}
+    kept = {CASE: case(), RECORDS: regressions(taxi=record())}
     repo.commit("fix(clerk): ask, and move", {"guard.yaml": config, TOLD: FIXED, **kept})
     polish(repo, TOLD)
 
@@ -81,7 +80,7 @@ def all_renamed_at_once_since(repo: ScratchRepo) -> None:
     repo.git("mv", "agent/skills/clerk", "agent/skills/teller")
     config = CONFIG.replace("clerk", "teller").replace("evals/", "checks/")
     repo.git("mv", "evals", "checks")
-    kept = records(taxi=record(agent="teller", case="checks/taxi.md"))
+    kept = regressions(taxi=record(agent="teller", case="checks/taxi.md"))
     repo.commit("refactor: teller", {"guard.yaml": config, RECORDS: kept})
 
 
@@ -94,7 +93,7 @@ def record_written_by_the_merge(repo: ScratchRepo) -> None:
     repo.git("checkout", "-q", "main")
     repo.commit("chore: meanwhile", {"README.md": "1\n"})
     merge(repo, "--no-ff", "--no-commit", "topic")
-    repo.commit("Merge branch 'topic'", {CASE: case(), RECORDS: records(taxi=record())})
+    repo.commit("Merge branch 'topic'", {CASE: case(), RECORDS: regressions(taxi=record())})
     polish(repo)
 
 
@@ -142,7 +141,7 @@ def rewritten_from_the_older_list(repo: ScratchRepo) -> None:
     start(repo)
     older = {"schema": "agentic_evals.regressions.v1", "regressions": [{"regression_id": "taxi"}]}
     fix(repo, {RECORDS: json.dumps(older)})
-    repo.commit("chore: guard's own form", {RECORDS: records(taxi=record())})
+    repo.commit("chore: guard's own form", {RECORDS: regressions(taxi=record())})
 
 
 # What is graded ------------------------------------------------------------------------------
@@ -164,7 +163,7 @@ def files_that_it_must_leave_alone(repo: ScratchRepo) -> None:
         repo,
         {
             CASE: graded("{no_changes: true}"),
-            RECORDS: records(taxi=record(fails_on=["no_changes"])),
+            RECORDS: regressions(taxi=record(fails_on=["no_changes"])),
         },
     )
 
@@ -173,7 +172,7 @@ def files_that_it_must_leave_alone(repo: ScratchRepo) -> None:
 def exit_code_that_is_graded(repo: ScratchRepo) -> None:
     script = 'case $(cat skills/*/*.md) in *"Ask which"*) ;; *) exit 3 ;; esac\n'
     start(repo, {"agent/act.sh": script})
-    kept = records(taxi=record(fails_on=["exit_code"]))
+    kept = regressions(taxi=record(fails_on=["exit_code"]))
     fix(repo, {CASE: graded("{exit_code: 0}"), RECORDS: kept})
 
 
@@ -191,7 +190,7 @@ def checker_of_its_own(repo: ScratchRepo) -> None:
     script = 'case $(cat skills/*/*.md) in *"Ask which"*) ;; *) echo 457 >>notes.md ;; esac\n'
     start(repo, {"agent/act.sh": script})
     argv = '{command: {argv: [sh, "{repo}/evals/check.sh"]}}'
-    kept = records(taxi=record(fails_on=["command"]))
+    kept = regressions(taxi=record(fails_on=["command"]))
     check = "! grep 457 notes.md\n"
     fix(repo, {CASE: graded(argv), RECORDS: kept, "evals/check.sh": check})
 
@@ -206,7 +205,7 @@ def agent_at_the_root(repo: ScratchRepo) -> None:
     script = SCRIPT.replace("skills/*/*.md", "SKILL.md rules/*")
     base = {"guard.yaml": config, "act.sh": script, "SKILL.md": BROKEN, "rules/a": "Be kind.\n"}
     repo.commit("start", base)
-    kept = {CASE: case(), RECORDS: records(taxi=record())}
+    kept = {CASE: case(), RECORDS: regressions(taxi=record())}
     repo.commit("fix: ask", {**kept, "rules/a": "Be kind.\n" + SENTENCE})
     repo.commit("docs", {"SKILL.md": BROKEN.replace(*LATER)})
 
@@ -257,7 +256,7 @@ def agent_in_a_submodule(repo: ScratchRepo) -> None:
     repo.commit("start")
     library.commit("ask", {"SKILL.md": FIXED})
     repo.git("-C", "agent/skills/clerk", "pull", "-q")
-    repo.commit("fix(clerk): ask", {CASE: case(), RECORDS: records(taxi=record())})
+    repo.commit("fix(clerk): ask", {CASE: case(), RECORDS: regressions(taxi=record())})
 
 
 def in_a_folder_that_git_quotes(repo: ScratchRepo) -> Path:

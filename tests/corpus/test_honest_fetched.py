@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clerk import record, regressions
 from tests.commands.calling import call_guard
 from tests.conftest import ScratchRepo
 from tests.corpus.honest_histories import spread_over_a_branch
@@ -21,8 +22,6 @@ from tests.corpus.honest_repos import (
     clone_of,
     fix,
     polish,
-    record,
-    records,
     start,
 )
 from tests.invariants import unchanged
@@ -51,7 +50,7 @@ def merge_of_depth_two(repo: ScratchRepo) -> ScratchRepo:
 
 def capsule_that_is_gone(repo: ScratchRepo) -> ScratchRepo:
     with_capsule(repo)
-    repo.commit("chore: clean up", {RECORDS: records(taxi=record())})
+    repo.commit("chore: clean up", {RECORDS: regressions(taxi=record())})
     return clone_of(repo, "--depth=1")
 
 
@@ -69,7 +68,7 @@ def history_without_files(repo: ScratchRepo) -> ScratchRepo:
 def named_by(repo: ScratchRepo, rev: str, *arguments: str) -> ScratchRepo:
     repo.commit("feat(clerk): ask first", {SKILL: FIXED})
     named = record(before={"kind": "revision", "rev": rev})
-    repo.commit("test: keep it", {CASE: case(), RECORDS: records(taxi=named)})
+    repo.commit("test: keep it", {CASE: case(), RECORDS: regressions(taxi=named)})
     return clone_of(repo, *arguments)
 
 
