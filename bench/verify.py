@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,34 +68,41 @@ def measure_verify(folder: Path) -> None:
         print_ratio(shape.said, seconds["verify"], seconds["reading"], "reading the receipts", AIM)
 
 
-def make_retained(root: Path, shape: Shape) -> Path:
-    """Make a repository of so many proven fixes, in one process of git."""
+def make_retained(
+    root: Path, shape: Shape, config: str = CONFIG, files: Mapping[str, str] = {}
+) -> Path:
+    """Make a repository of so many fixes, in one process of git.
+
+    ``config`` is of one agent; ``files`` are plugins.
+    """
     root.mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
-    stream = b"".join(_stream(shape))
+    stream = b"".join(_stream(shape, config, files))
     subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=stream, check=True)
     git(root, "reset", "-q", "--hard", "main")
     return root
 
 
-def _stream(shape: Shape) -> Iterator[bytes]:
-    config = "version: 1\nagents:\n" + "".join(CONFIG.format(agent=n) for n in range(shape.agents))
-    first = {_skill(agent): _rules(agent, 0) for agent in range(shape.agents)}
-    yield commit_in_stream(0, "feat: base", {"guard.yaml": config, **first})
+def _stream(shape: Shape, config: str, files: Mapping[str, str]) -> Iterator[bytes]:
+    head = "version: 1\n" + "".join(f"plugins: [{path}]\n" for path in files)
+    whole = head + "agents:\n" + "".join(config.format(agent=n) for n in range(shape.agents))
+    first = {skill_path(agent): _rules(agent, 0) for agent in range(shape.agents)}
+    yield commit_in_stream(0, "feat: base", {"guard.yaml": whole, **files, **first})
     records: dict[str, Any] = {}
     for number in range(shape.agents * shape.each):
         agent, rule = number % shape.agents, number // shape.agents + 1
         name = f"a{agent}-rule{rule}"
         records[name] = _record(agent, name)
         changed = {
-            _skill(agent): _rules(agent, rule),
+            skill_path(agent): _rules(agent, rule),
             f"evals/a{agent}/{name}.md": CASE.format(id=name, rule=f"Rule {rule}."),
             "regressions.json": _document(records),
         }
         yield commit_in_stream(number + 1, f"fix(a{agent}): rule {rule}", changed)
 
 
-def _skill(agent: int) -> str:
+def skill_path(agent: int) -> str:
+    """Return where the skill of an agent stands."""
     return f"skills/a{agent}/SKILL.md"
 
 

@@ -28,12 +28,16 @@ from guard.running.prerequisites import agent_python
 from guard.running.reads import Reads
 from guard.running.receipts import is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
+from guard.running.stages import Lease, Stages
 from guard.storage.records import Receipt
 from guard.tree import Tree
+from guard.trials.given import check_given
 from guard.trials.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
 from guard.trials.options import checked_options
+from guard.trials.own_mounts import enter_if_own
 from guard.trials.runfolder import RunFolder
 from guard.trials.stage import Stage, prepare_stage
+from guard.trials.ways import OVERLAY, wanted
 from guard.verdict import confirm, judge_case, sort_trials
 
 TrialListener = Callable[[TrialResult], None]
@@ -77,23 +81,18 @@ class Engine(Closing):
         self.estimates = Estimates(project, self.budget, self.jobs)
         self.run_id = run_id or secrets.token_hex(8)
         self._on_trial = on_trial
-        self._folder: RunFolder | None = None
-        self._stages: dict[tuple[str, str], Stage] = {}
+        self.stages = Stages(project.repo)
 
     # Stages ----------------------------------------------------------------------------
 
     def stage(self, agent: Agent, tree: Tree | None = None) -> Stage:
-        """Return what the trials of an agent on a tree share (default: the tree under test)."""
-        tree = tree or self.project.tree
-        return self.shared((agent.name, tree.oid), lambda run: self._prepared(agent, tree, run))
+        """Return what the trials of an agent on a tree share, until the engine is closed."""
+        return self.lend(agent, tree).stage
 
-    def shared(self, name: tuple[str, str], prepare: Callable[[RunFolder], Stage]) -> Stage:
-        """Return the stage of a name, prepared once and closed with the engine."""
-        if name not in self._stages:
-            if self._folder is None:
-                self._folder = RunFolder(self.project.repo)
-            self._stages[name] = prepare(self._folder)
-        return self._stages[name]
+    def lend(self, agent: Agent, tree: Tree | None = None) -> Lease:
+        """Return the same for a series (default: of the tree under test)."""
+        on = tree or self.project.tree
+        return self.stages.lend((agent.name, on.oid), lambda run: self._prepared(agent, on, run))
 
     def _prepared(self, agent: Agent, tree: Tree, run: RunFolder) -> Stage:
         project = self.project
@@ -170,10 +169,10 @@ class Engine(Closing):
         if missing:
             return _Plan(chosen, case, key, answered=_skipped(chosen, missing))
         deterministic = self.is_deterministic(agent)
-        stage = self.stage(agent)
-        stage.given(case)  # What can't be laid is said before anything is paid for.
+        # What can't be laid is said before anything is paid for.
+        check_given(case, self.project.tree)
         more = by_policy(case, deterministic=deterministic)
-        series = Series(case, stage, more, key, earlier=self.answers.earlier(key))
+        series = Series(case, self.lend(agent), more, key, earlier=self.answers.earlier(key))
         if resume:
             self.take_over(series)
         return _Plan(chosen, case, key, series=series)
@@ -290,6 +289,9 @@ class Engine(Closing):
 
         ``on_finished`` is called as each series ends, so that a kill loses what is in flight.
         """
+        if series and wanted(len(self.project.tree.entries())) == OVERLAY:
+            # Now: only threads that are started later see what is mounted there.
+            enter_if_own()
         Loop(
             series,
             self.jobs,
@@ -311,12 +313,7 @@ class Engine(Closing):
 
     def close(self) -> None:
         """Remove every folder of the run and end its helpers."""
-        for stage in self._stages.values():
-            stage.close()
-        self._stages.clear()
-        if self._folder is not None:
-            self._folder.close()
-            self._folder = None
+        self.stages.close()
 
 
 class _Plan(NamedTuple):

@@ -27,6 +27,7 @@ from guard.running.reads import Reads
 from guard.running.receipts import is_fresh, result_of
 from guard.running.series import Series, by_policy
 from guard.tree import Tree
+from guard.trials.given import check_given
 from guard.trials.ground import Ground
 
 #: A budget ended before it was known.
@@ -167,8 +168,8 @@ class Oracle(Closing):
 
     def _series(self, tree: Tree, *, again: bool) -> Series:
         """Return the trials of a state, those that an interrupted run left behind among them."""
-        stage = self.engine.stage(self.agent, tree)
-        stage.given(self.case)  # What can't be laid is said before anything is paid for.
+        stage = self.engine.lend(self.agent, tree)
+        check_given(self.case, tree)  # What can't be laid is said before anything is paid for.
         self._trees[self._key(tree, again=again)] = tree
         series = Series(
             self.case,

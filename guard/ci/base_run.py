@@ -80,7 +80,7 @@ class BaseRuns(Closing):
             return self._told(result_of(receipt, Selected(case)))
         agent = self.project.agents[case.agent]
         more = by_policy(case, deterministic=self.engine.is_deterministic(agent))
-        return _Asked(case, key, Series(case, self.engine.stage(agent, tree), more, key, side=SIDE))
+        return _Asked(case, key, Series(case, self.engine.lend(agent, tree), more, key, side=SIDE))
 
     def _lacking(self, case: Case) -> str:
         """Say why the base can't be asked about a case."""

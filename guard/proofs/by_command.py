@@ -50,7 +50,7 @@ class CommandHalf(Half):
         """Return the series that runs what is missing."""
         if self.series is None:
             name = (f"{self.case.agent} {self.argv}", self.tree.oid)
-            stage = self.engine.shared(name, self._prepare)
+            stage = self.engine.stages.lend(name, self._prepare)
             self.begin(Series(self.case, stage, self.more, self.key, side=self.side))
         assert self.series is not None
         return self.series

@@ -162,7 +162,7 @@ class Half:
     def start(self) -> Series:
         """Return the series that runs what is missing."""
         if self.series is None:
-            stage = self.engine.stage(self.engine.project.agents[self.case.agent], self.tree)
+            stage = self.engine.lend(self.engine.project.agents[self.case.agent], self.tree)
             self.begin(Series(self.case, stage, self.more, self.key, side=self.side))
         assert self.series is not None
         return self.series

@@ -51,7 +51,7 @@ class Loop:
                     for series, result in taken:
                         self._record(series, result)
                     for series in finished:
-                        self._on_finished(series)
+                        self._finish(series)
             except BaseException:
                 # Leaving the pool waits for its threads: end what they wait for.
                 for future in self._pending:
@@ -90,8 +90,12 @@ class Loop:
                 self._join_other_side(following)
                 return following
             else:
-                self._on_finished(following)
+                self._finish(following)
         return None
+
+    def _finish(self, series: Series) -> None:
+        self._on_finished(series)
+        series.end()
 
     def _join_other_side(self, before: Series) -> None:
         """Let both sides of a proof run in turn: a model that drifts is then no fix."""

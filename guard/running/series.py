@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from guard.model import Case
 from guard.results import TrialResult
 from guard.running.gates import planned_trials
+from guard.running.stages import Lease
 from guard.trials.stage import Stage
 from guard.verdict import next_trials, outcomes_of, responses_of
 
@@ -24,7 +25,7 @@ class Series:
     def __init__(
         self,
         case: Case,
-        stage: Stage,
+        stage: Stage | Lease,
         more: MoreTrials,
         key: str = "",
         *,
@@ -33,7 +34,9 @@ class Series:
         earlier: Mapping[str, str] = {},
     ) -> None:
         self.case = case
-        self.stage = stage
+        self._lent = stage
+        if isinstance(stage, Lease):
+            stage.take()
         self.more = more
         self.key = key
         """The receipt's key, by which an interrupted run is resumed."""
@@ -48,6 +51,16 @@ class Series:
         """Set where it was a budget."""
         self._started: set[int] = set()
         self._finished: dict[int, TrialResult] = {}
+
+    @property
+    def stage(self) -> Stage:
+        """Where its trials run; prepared now where it isn't yet."""
+        return self._lent.stage if isinstance(self._lent, Lease) else self._lent
+
+    def end(self) -> None:
+        """Need the stage no longer, unless another trial is started after all."""
+        if isinstance(self._lent, Lease):
+            self._lent.close()
 
     @property
     def started(self) -> int:
@@ -81,6 +94,8 @@ class Series:
     def owe(self) -> None:
         """Start no further trial: a budget has ended."""
         self.stopped = self.owed = True
+        if not self.running:
+            self.end()
 
     def start(self) -> int:
         """Take the number of the next trial: the lowest that is free."""
@@ -102,7 +117,7 @@ class Series:
         following = max(self._started, default=self.first_number - 1) + 1
         return Series(
             self.case,
-            self.stage,
+            self._lent,
             self.more,
             self.key,
             side=self.side,

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from copy import copy
 
 from guard.closing import Closing
 from guard.errors import UsageError
@@ -57,6 +58,24 @@ class RunFolder(Closing):
         self._places.clear()
 
 
+class RunShare:
+    """What one user of a run's folder makes there: he can remove it, and no more."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._parts: dict[str, RunPlace] = {}
+
+    def place(self, size: int = 0) -> RunPlace:
+        """Return the first place with room for ``size`` bytes twice. Raises `UsageError`."""
+        place = self._run.place(size)
+        return self._parts.setdefault(place.path, place.part())
+
+    def remove(self) -> None:
+        """Remove all that was made through this share."""
+        for part in self._parts.values():
+            part.remove_own()
+
+
 class RunPlace:
     """One run's folder below one root."""
 
@@ -66,6 +85,7 @@ class RunPlace:
         self.path = os.path.join(root, name)
         os.mkdir(self.path, 0o700)
         self._made: set[str] = set()
+        self._own: list[str] = []
         self._strays: list[tuple[float, str]] = []
         self._lock = threading.Lock()
 
@@ -74,7 +94,19 @@ class RunPlace:
         with self._lock:
             name = f"{kind}{len(self._made) + 1}"
             self._made.add(name)
+            self._own.append(name)
         return os.path.join(self.path, name)
+
+    def part(self) -> RunPlace:
+        """Return the same place, which knows for `remove_own` what was made through it."""
+        part = copy(self)
+        part._own = []
+        return part
+
+    def remove_own(self) -> None:
+        """Remove what was made through this one."""
+        while self._own:
+            remove_tree(os.path.join(self.path, self._own.pop()))
 
     def new_folder(self, kind: str) -> str:
         """Make a fresh folder in the run's folder."""

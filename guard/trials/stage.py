@@ -27,7 +27,7 @@ from guard.trials.preconditions import Files, find_broken
 from guard.trials.private import make_private_folders
 from guard.trials.redaction import Redactor
 from guard.trials.repoviews import CheckerRepo, PathTest, TargetRepo
-from guard.trials.runfolder import RunFolder, RunPlace
+from guard.trials.runfolder import RunFolder, RunPlace, RunShare
 from guard.trials.sandbox import Layout, Sandbox, open_sandbox, plan_hidden, plan_kept
 from guard.trials.submodules import with_submodules
 from guard.trials.template import (
@@ -82,6 +82,7 @@ class Stage(Closing):
         options: Mapping[str, Any],
         template: Template,
         way: Way,
+        share: RunShare,
         place: RunPlace,
         target_repo: TargetRepo,
         checker_repo: CheckerRepo,
@@ -93,6 +94,7 @@ class Stage(Closing):
         self.options = options
         self.template = template
         self.way = way
+        self.share = share
         self.place = place
         self.target_repo = target_repo
         self.checker_repo = checker_repo
@@ -174,11 +176,12 @@ class Stage(Closing):
             return self._stale[case.id]
 
     def close(self) -> None:
-        """End the helper processes; the folders go with the run's."""
+        """End the helper processes, and remove the folders."""
         with self._lock:
             for slot in self._free:
                 slot.close()
             self._free.clear()
+        self.share.remove()
 
 
 def prepare_stage(
@@ -203,7 +206,8 @@ def prepare_stage(
     target refuses.
     """
     chosen = fill_options(target, agent) if options is None else options
-    template, way, place, incomplete = _make_template(tree, agent, hide_from_workspace, run)
+    share = RunShare(run)
+    template, way, place, incomplete = _make_template(tree, agent, hide_from_workspace, share)
     stage = Stage(
         tree=tree,
         agent=agent,
@@ -212,6 +216,7 @@ def prepare_stage(
         options=chosen,
         template=template,
         way=way,
+        share=share,
         place=place,
         target_repo=TargetRepo(tree, place, hide_from_target, _needed(chosen)),
         checker_repo=CheckerRepo(tree, place, show_to_checker),
@@ -233,7 +238,7 @@ def _needed(options: Mapping[str, Any]) -> PathTest:
 
 
 def _make_template(
-    tree: Tree, agent: Agent, hidden: PathTest, run: RunFolder
+    tree: Tree, agent: Agent, hidden: PathTest, run: RunShare
 ) -> tuple[Template, Way, RunPlace, str]:
     """Return what the agent's workspaces are laid from, how and where, and why it isn't all."""
     whole, lacking = with_submodules(tree, folder_of(agent.workspace))
