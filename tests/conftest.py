@@ -8,15 +8,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.guard_command import GuardCommand
 from tests.scratch_repo import ScratchRepo
 
 __all__ = ["ScratchRepo"]
 
+# Ignored in the background of a script, or under nohup: what a test starts would inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # As in the background of a script; whatever a test starts and interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# The same examples in every run; HYPOTHESIS_PROFILE=explore looks for others.
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("explore", max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 GIT_SETTINGS = """\
 [user]
