@@ -31,6 +31,8 @@ LENGTH_BYTES = 4
 CONTROLLED = "repository hidden, {repo} read-only"
 NOT_CONTROLLED = "repository and HOME: not controlled"
 BY_TAG_ONLY = NOT_CONTROLLED + "; processes found by tag only"
+#: Seconds to answer in, beyond what was asked for: one that was stopped (SIGSTOP) never does.
+ANSWER_SECONDS = 60.0
 GONE = "the process that starts the programs of trials was killed"
 
 
@@ -105,8 +107,12 @@ class Launcher:
         self._by_tag = DirectStarter()
         self.usable = True
         stopping.watch(self)
-        self.namespace_problem = self._take_place(layout)
-        """Why there is no namespace; empty where there is one."""
+        try:
+            self.namespace_problem = self._take_place(layout)
+            """Why there is no namespace; empty where there is one."""
+        except BaseException:
+            self.close()
+            raise
 
     def _take_place(self, layout: Layout | None) -> str:
         """Enter the namespace, and wait until the launcher is ready."""
@@ -120,7 +126,7 @@ class Launcher:
             for own in layout.private.made
         ]
         answer = self._ask("place", hidden, kept, private)
-        line = _read_line(answer)
+        line = self._read_answer(answer)
         os.close(answer)
         self.usable = bool(line)
         return line.removeprefix("ready").strip() if line else GONE
@@ -135,7 +141,7 @@ class Launcher:
         self._by_tag.remember_tag(env)
         answer = self._ask("start", os.fsencode(cwd), words, variables, fds=stdio)
         try:
-            line = _read_line(answer)
+            line = self._read_answer(answer)
             if not line:
                 self.usable = False
             pid = _started(line, argv[0])
@@ -153,7 +159,7 @@ class Launcher:
         """Kill what was left behind; return the pids still alive after ``grace`` seconds."""
         try:
             answer = self._ask("clean", float(grace))
-            words = _read_line(answer).split()
+            words = self._read_answer(answer, grace).split()
             os.close(answer)
         except TargetError:
             words = []
@@ -162,6 +168,14 @@ class Launcher:
             return self._by_tag.clean(grace)
         self._by_tag.forget_all()
         return tuple(int(word) for word in words[1:])
+
+    def _read_answer(self, answer: int, more: float = 0) -> str:
+        """Read one answer; nothing where there is none in time: then the launcher is killed."""
+        if _is_readable(answer, ANSWER_SECONDS + more):
+            return _read_line(answer)
+        self.usable = False
+        self._process.kill()
+        return ""
 
     def stop(self) -> None:
         """Have the launcher kill all that is below it, and end."""
@@ -269,7 +283,8 @@ def open_sandbox(layout: Layout | None) -> Sandbox:
         box = _open_namespace(layout)
         if isinstance(box, Sandbox):
             return box
-        _no_namespaces = box
+        # One that was killed says nothing of those to come.
+        _no_namespaces = "" if box == GONE else box
     launcher = Launcher(None)
     if launcher.usable:
         return Sandbox(launcher, False)

@@ -124,6 +124,9 @@ class Stage(Closing):
     def slot(self) -> Generator[Slot]:
         """Lend a slot to one trial; a new one is made where all are taken."""
         with self._lock:
+            while self._free and not self._free[-1].usable:
+                # Whatever stopped another run in this process stopped it too.
+                self._free.pop().close()
             slot = self._free.pop() if self._free else None
         slot = slot or Slot(self.place.new_folder("slot"), self._open_sandbox)
         try:

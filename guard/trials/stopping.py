@@ -27,9 +27,11 @@ _stopping = False
 
 
 def watch(item: Stoppable) -> None:
-    """Have `stop_everything` stop this too."""
+    """Have `stop_everything` stop this too, also where it has begun already."""
     with _lock:
         _live.add(item)
+        if _stopping:
+            item.stop()
 
 
 def forget(item: Stoppable) -> None:

@@ -212,6 +212,33 @@ def test_a_launcher_that_dies_before_it_answers_is_not_used_again(
     killer.join()
 
 
+@linux
+def test_a_launcher_that_is_stopped_by_a_trial_holds_nobody_up(
+    tmp_path: Path, opened: list[Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened.append(box := open_sandbox(None))
+    pid = int(sh(box, f"echo $PPID; sleep 300 >/dev/null 2>&1 & echo $! >{tmp_path}/pid", tmp_path))
+    os.kill(pid, signal.SIGSTOP)
+    monkeypatch.setattr(sandbox, "ANSWER_SECONDS", 0.1)
+    left = int((tmp_path / "pid").read_text())
+    assert box.starter.clean(0) == (left,)
+    assert not is_alive(left)
+    assert not box.starter.usable
+    box.starter.close()
+    assert not is_alive(pid)
+
+
+@linux
+def test_a_launcher_that_was_stopped_says_nothing_of_the_next(
+    tmp_path: Path, opened: list[Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_no_namespaces", "")
+    monkeypatch.setattr(sandbox, "ANSWER_SECONDS", 0.0)
+    opened.append(open_sandbox(Layout((), ())))
+    monkeypatch.undo()
+    assert not vars(sandbox)["_no_namespaces"]
+
+
 GUARD = """
 import os, sys
 from guard.process import run

@@ -46,6 +46,18 @@ def test_a_signal_stops_everything_that_is_watched(number: signal.Signals) -> No
     stopping.check()
 
 
+def test_what_starts_while_everything_is_stopped_is_stopped_too() -> None:
+    late = Stopped()
+    with stopped_by_signals():
+        stopping.stop_everything()
+        stopping.watch(late)
+    stopping.forget(late)
+    assert late.count == 1
+    stopping.watch(late)
+    stopping.forget(late)
+    assert late.count == 1
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_second_signal_stops_again_and_interrupts_nothing(number: signal.Signals) -> None:
     watched = Stopped()
