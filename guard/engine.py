@@ -8,9 +8,8 @@ answers; then workspaces, targets and evaluators (`guard.trials.trial`), and ver
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard import model
 from guard.affected import Selected
@@ -22,7 +21,7 @@ from guard.running.answers import Answers
 from guard.running.budget import Budget
 from guard.running.estimates import Estimates
 from guard.running.expectations import check_expectations
-from guard.running.loop import Loop
+from guard.running.held_texts import HeldTexts
 from guard.running.outcomes import case_result, is_open
 from guard.running.prerequisites import agent_python
 from guard.running.reads import Reads
@@ -34,11 +33,12 @@ from guard.tree import Tree
 from guard.trials.given import check_given
 from guard.trials.hiding import hidden_from_target, hidden_from_workspace, shown_to_checker
 from guard.trials.options import checked_options
-from guard.trials.own_mounts import enter_if_own
-from guard.trials.runfolder import RunFolder
-from guard.trials.stage import Stage, prepare_stage
-from guard.trials.ways import OVERLAY, wanted
 from guard.verdict import confirm, judge_case, sort_trials
+
+if TYPE_CHECKING:
+    # Where receipts answer all, none of it is needed.
+    from guard.trials.runfolder import RunFolder
+    from guard.trials.stage import Stage
 
 TrialListener = Callable[[TrialResult], None]
 
@@ -79,9 +79,10 @@ class Engine(Closing):
         by_receipts = not limits.no_cache and limits.trials is None
         self.answers = Answers(project, by_receipts=by_receipts)
         self.estimates = Estimates(project, self.budget, self.jobs)
-        self.run_id = run_id or secrets.token_hex(8)
+        self.run_id = run_id or os.urandom(8).hex()
         self._on_trial = on_trial
         self.stages = Stages(project.repo)
+        self._texts = HeldTexts()
 
     # Stages ----------------------------------------------------------------------------
 
@@ -95,6 +96,8 @@ class Engine(Closing):
         return self.stages.lend((agent.name, on.oid), lambda run: self._prepared(agent, on, run))
 
     def _prepared(self, agent: Agent, tree: Tree, run: RunFolder) -> Stage:
+        from guard.trials.stage import prepare_stage
+
         project = self.project
         stage = prepare_stage(
             project.repo,
@@ -289,7 +292,13 @@ class Engine(Closing):
 
         ``on_finished`` is called as each series ends, so that a kill loses what is in flight.
         """
-        if series and wanted(len(self.project.tree.entries())) == OVERLAY:
+        if not series:
+            return
+        from guard.running.loop import Loop
+        from guard.trials.own_mounts import enter_if_own
+        from guard.trials.ways import OVERLAY, wanted
+
+        if wanted(len(self.project.tree.entries())) == OVERLAY:
             # Now: only threads that are started later see what is mounted there.
             enter_if_own()
         Loop(
@@ -303,11 +312,13 @@ class Engine(Closing):
         ).run()
 
     def _record(self, series: Series, result: TrialResult) -> None:
-        self.project.store.put_trial(
+        is_kept = self.project.store.put_trial(
             self.run_id, series.case.agent, result, side=series.side, key=series.key
         )
         if self._on_trial is not None:
             self._on_trial(result)
+        if is_kept:
+            series.add(self._texts.held(result))
 
     # Life ------------------------------------------------------------------------------
 

@@ -228,6 +228,14 @@ class Project:
         entries = self.tree.entries_in(map(bytes_of, folders))
         return self._unique(self.load_cases(sorted(self.case_paths(entries))))
 
+    @cached_property
+    def cases_by_path(self) -> Mapping[str, tuple[Case, ...]]:
+        """Path → the cases that stand there."""
+        found: dict[str, tuple[Case, ...]] = {}
+        for case in self.cases.values():
+            found[case.path] = (*found.get(case.path, ()), case)
+        return found
+
     def case_paths(self, paths: Iterable[bytes]) -> list[bytes]:
         """Return those of the paths that are case files of some agent."""
         matches = compile_globs(self.case_globs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from datetime import UTC, datetime
 
 from guard.commands.options import RunOptions
@@ -29,7 +29,7 @@ def start_report(project: Project, command: str, at: str, options: RunOptions) -
     done = repo.run("symbolic-ref", "--quiet", "--short", "HEAD", ok=None)
     return Report(
         command=command,
-        run_id=secrets.token_hex(8),
+        run_id=os.urandom(8).hex(),
         started=now(),
         sha=repo.resolve("HEAD") or "",
         ref=done.out.decode("utf-8", "replace").strip(),

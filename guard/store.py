@@ -274,10 +274,10 @@ class Store:
 
     def _opened(self, body: str) -> Receipt | None:
         """Return the receipt if its digest fits; one that is void counts as absent, and is said."""
-        from guard.storage.records import is_sound, receipt_from_json
+        from guard.storage.records import is_written_soundly, receipt_from_json
 
         receipt = receipt_from_json(body)
-        if receipt is not None and is_sound(receipt):
+        if receipt is not None and is_written_soundly(receipt, body):
             return receipt
         name = receipt.case if receipt else "unknown"
         if name not in self._void:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from guard.engine import Engine
 from guard.errors import TargetError
@@ -22,8 +22,10 @@ from guard.proofs.sides import before_judge, before_more, hits
 from guard.results import Observation, Score
 from guard.running.prerequisites import agent_python
 from guard.running.series import Series
-from guard.trials.runfolder import RunFolder
-from guard.trials.stage import Stage, prepare_stage
+
+if TYPE_CHECKING:
+    from guard.trials.runfolder import RunFolder
+    from guard.trials.stage import Stage
 
 #: The key of the score that fails where the command was caught, as it has to be.
 CAUGHT: Final = "command"
@@ -57,6 +59,8 @@ class CommandHalf(Half):
 
     def _prepare(self, run: RunFolder) -> Stage:
         """Return a stage for a program that is no agent: nothing of the tree is hidden from it."""
+        from guard.trials.stage import prepare_stage
+
         repo, agent = self.engine.project.repo, self.engine.project.agents[self.case.agent]
         return prepare_stage(
             repo,

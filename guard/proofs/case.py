@@ -25,10 +25,10 @@ def find_case(project: Project, record: Record) -> Guarding:
     path, _, fragment = record.case.partition("#")
     if record.agent not in project.agents:
         return Guarding(None, f"agent {record.agent} is no longer in guard.yaml")
-    found = [case for case in project.cases.values() if case.path == path]
+    found = project.cases_by_path.get(path, ())
     named = [case for case in found if case.id == (fragment or record.id)]
     if not fragment and len(found) == 1:
-        named = found
+        named = [*found]
     if not named:
         return Guarding(None, _say_missing(project, record, path, found))
     if named[0].agent != record.agent:

@@ -16,10 +16,18 @@ from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.schema import nearest
 
+#: Agent → key → the evaluator that reads it.
+ReadersOf = dict[str, Mapping[str, Evaluator]]
 
-def check_expectations(project: Project, cases: Iterable[Case]) -> None:
-    """Refuse an expectation that no evaluator reads. Raises `ConfigError` at its line."""
-    evaluators: dict[str, Mapping[str, Evaluator]] = {}
+
+def check_expectations(
+    project: Project, cases: Iterable[Case], known: ReadersOf | None = None
+) -> None:
+    """Refuse an expectation that no evaluator reads. Raises `ConfigError` at its line.
+
+    ``known`` holds the agents that were looked at before, for who asks more than once.
+    """
+    evaluators: ReadersOf = {} if known is None else known
     for case in cases:
         agent = project.agents[case.agent]
         if agent.name not in evaluators:

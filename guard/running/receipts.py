@@ -42,6 +42,7 @@ class Keys:
         self._trees: dict[tuple[str, str], str] = {}
         self._filtered: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
         self._machine: dict[str, Mapping[str, Any]] = {}
+        self._codes: dict[str, str] = {}
 
     def key(self, case: Case, fingerprint: Fingerprint, tree: Tree | None = None) -> str:
         """Return the key of a case on a tree (default: the project's own).
@@ -57,7 +58,7 @@ class Keys:
             "target": list(fingerprint),
             "own": self._own(agent, tree or self.project.tree),
             "machine": self._machine_facts(agent),
-            "plugins": self.project.plugins.code_of(agent.target),
+            "plugins": self._code_of(agent.target),
             "checks": self._checks(agent),
             "case_files": self._case_files(case),
         }
@@ -72,6 +73,11 @@ class Keys:
         if name not in self._filtered:
             self._filtered[name] = filter_facts(tree, folder_of(agent.workspace))
         return self._filtered[name]
+
+    def _code_of(self, target: str) -> str:
+        if target not in self._codes:
+            self._codes[target] = self.project.plugins.code_of(target)
+        return self._codes[target]
 
     def _machine_facts(self, agent: Agent) -> Mapping[str, Any]:
         if agent.name not in self._machine:

@@ -7,13 +7,16 @@ waits until all before it are known.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from guard.model import Case
 from guard.results import TrialResult
 from guard.running.gates import planned_trials
 from guard.running.stages import Lease
-from guard.trials.stage import Stage
 from guard.verdict import next_trials, outcomes_of, responses_of
+
+if TYPE_CHECKING:
+    from guard.trials.stage import Stage
 
 #: Given the trials so far, in order and without gaps: how many more to start now.
 MoreTrials = Callable[[Sequence[TrialResult], int], int]

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from guard.closing import Closing
 from guard.git import Repo
-from guard.trials.runfolder import RunFolder
-from guard.trials.stage import Stage
+
+if TYPE_CHECKING:
+    # Where receipts answer all, none of it is needed.
+    from guard.trials.runfolder import RunFolder
+    from guard.trials.stage import Stage
+
+    Prepare = Callable[[RunFolder], Stage]
 
 #: Agent (or what else is run), and the id of the tree.
 Name = tuple[str, str]
-Prepare = Callable[[RunFolder], Stage]
 
 
 class Stages(Closing):
@@ -35,6 +40,8 @@ class Stages(Closing):
         """Return a stage, prepared where it isn't yet."""
         if name not in self._open:
             if self._folder is None:
+                from guard.trials.runfolder import RunFolder
+
                 self._folder = RunFolder(self._repo)
             self._open[name] = prepare(self._folder)
         return self._open[name]

@@ -68,6 +68,18 @@ def is_sound(receipt: Receipt) -> bool:
     return receipt.digest == digest_of(receipt)
 
 
+def is_written_soundly(receipt: Receipt, text: str) -> bool:
+    """Say the same of the text that a receipt was read from, as far as it is written as here.
+
+    The text less the digest itself is what was digested: then nothing is to be written again.
+    """
+    from hashlib import sha256
+
+    written = text.replace(f'"digest":{json.dumps(receipt.digest)},', "", 1)
+    whole = "sha256:" + sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+    return whole == receipt.digest or is_sound(receipt)
+
+
 def digest_of(receipt: Receipt) -> str:
     """Return the digest of a receipt's contents, whatever digest it carries."""
     from hashlib import sha256
@@ -164,8 +176,16 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:limit]}\n[cut: {len(text) - limit} characters more]"
 
 
+#: Kind → the names of its fields, looked up for each of thousands.
+_NAMES: Final[dict[type, frozenset[str]]] = {}
+
+
 def _known(kind: type[Record], fields: Mapping[str, Any]) -> Record:
-    names = cast("Any", kind)._fields
+    names = _NAMES.get(kind)
+    if names is None:
+        names = _NAMES[kind] = frozenset(cast("Any", kind)._fields)
+    if names.issuperset(fields):
+        return kind(**fields)
     return kind(**{name: value for name, value in fields.items() if name in names})
 
 
