@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from guard import model
 from guard.exchange.files import RED, NotAReceipt, Stored
+from guard.exchange.trials import (
+    CLOCKS,
+    Known,
+    check_counts,
+    check_dates,
+    check_grades,
+    check_names,
+)
 from guard.model import Case, Policy
+from guard.proofs.evidence import APART
 from guard.proofs.sides import OPEN, after_judge, before_judge, hits
 from guard.results import TrialResult
 from guard.running.gates import GATES, decide_policy
@@ -16,8 +26,8 @@ from guard.storage.records import Receipt, trials_of
 from guard.verdict import judge_case, outcomes_of
 
 GO_ON: Final = "its trials go on after they had decided"
-#: How far the clocks of two machines may be apart.
-CLOCKS: Final = timedelta(minutes=5)
+#: How the maker of a receipt is written.
+PRODUCER: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 #: Trials of one receipt.
 MOST_TRIALS: Final = 2_000
 #: Of the broken side of a proof, those drawn anew among them.
@@ -26,30 +36,50 @@ MOST_RED: Final = 20
 COMMAND: Final = "command:"
 
 
-def check_receipt(stored: Stored, cases: Mapping[str, Case]) -> None:
+def check_receipt(stored: Stored, cases: Mapping[str, Known]) -> None:
     """Raise `NotAReceipt` where a receipt can't be what it says.
 
     ``cases``: those that receipts of these keys are of, as the tree under test states them.
     """
     receipt, trials = stored.receipt, trials_of(stored.receipt)
-    _check_date(receipt.date)
     _check_trials(receipt, trials)
+    check_dates(trials, _dated(receipt.date))
+    if not PRODUCER.fullmatch(receipt.producer):
+        raise NotAReceipt("its producer is none")
+    known = _known_case(stored, cases)
     graded = outcomes_of(trials)
     if (receipt.passed, receipt.trials) != (sum(graded), len(graded)):
         raise NotAReceipt(
             f"it says {receipt.passed} of {receipt.trials}, and its trials show "
             f"{sum(graded)} of {len(graded)}"
         )
-    case = cases.get(receipt.key)
-    known = _policy_of(receipt)
+    check_grades(trials, None if _is_by_command(stored) else known)
+    policy = _policy_of(receipt)
     deterministic = bool(receipt.evidence["deterministic"])
     if stored.kind == RED:
-        _check_red(receipt, trials, deterministic=deterministic)
+        _check_red(receipt, trials, deterministic=deterministic or _is_by_command(stored))
         return
-    if case is not None and case.policy != known:
+    if known is not None and known.case.policy != policy:
         raise NotAReceipt("it was judged by another policy than its key says")
-    case = case or Case(receipt.case, receipt.agent, "", policy=known)
+    case = known.case if known else Case(receipt.case, receipt.agent, "", policy=policy)
     _check_verdict(receipt, trials, case, deterministic=deterministic)
+
+
+def _known_case(stored: Stored, cases: Mapping[str, Known]) -> Known | None:
+    """Return the case that a receipt's key is of, where that is known here."""
+    receipt = stored.receipt
+    keys = [receipt.key]
+    if stored.kind == RED:
+        keys += [str(receipt.evidence.get(name, "")) for name in ("exact", APART)]
+    known = next((cases[key] for key in keys if key in cases), None)
+    if known and (known.case.id, known.case.agent) != (receipt.case, receipt.agent):
+        raise NotAReceipt(f"its key is one of case {known.case.id} of {known.case.agent}")
+    return known
+
+
+def _is_by_command(stored: Stored) -> bool:
+    """Tell whether a program that a record names was run, and not the agent."""
+    return str(stored.receipt.evidence.get("exact", "")).startswith(COMMAND)
 
 
 def _policy_of(receipt: Receipt) -> Policy:
@@ -61,7 +91,7 @@ def _policy_of(receipt: Receipt) -> Policy:
     return found
 
 
-def _check_date(date: str) -> None:
+def _dated(date: str) -> datetime:
     try:
         found = datetime.fromisoformat(date)
         ahead = found - datetime.now(UTC)
@@ -69,6 +99,7 @@ def _check_date(date: str) -> None:
         raise NotAReceipt("its date is none") from error
     if ahead > CLOCKS:
         raise NotAReceipt(f"its date lies ahead: {date}")
+    return found
 
 
 def _check_trials(receipt: Receipt, trials: Sequence[TrialResult]) -> None:
@@ -77,15 +108,16 @@ def _check_trials(receipt: Receipt, trials: Sequence[TrialResult]) -> None:
     if any(trial.case != receipt.case for trial in trials):
         raise NotAReceipt("it holds a trial of another case")
     numbers = [trial.number for trial in trials]
-    if numbers != sorted(set(numbers)):
+    if numbers != sorted(set(numbers)) or numbers[0] < 1:
         raise NotAReceipt("its trials are not in order")
+    check_names(trials)
+    check_counts(trials)
 
 
 def _check_red(receipt: Receipt, trials: Sequence[TrialResult], *, deterministic: bool) -> None:
-    by_command = str(receipt.evidence["exact"]).startswith(COMMAND)
     if len(trials) > MOST_RED:
         raise NotAReceipt(GO_ON)
-    judge = before_judge(hits(()), deterministic=deterministic or by_command)
+    judge = before_judge(hits(()), deterministic=deterministic)
     verdict = judge(trials).verdict
     shown = {verdict, model.FAIL if verdict == model.WRONG_REASON else verdict}
     if receipt.verdict not in shown:

@@ -18,7 +18,7 @@ from guard.exchange.files import (
     file_name,
     read_receipt,
 )
-from guard.model import Case
+from guard.exchange.trials import Known
 from guard.output import printable, shell_path, write_bytes
 from guard.project import Project
 from guard.proofs.evidence import APART
@@ -66,12 +66,22 @@ def _named_digests(project: Project) -> Iterator[str]:
         yield from (record.proof or {}).get("receipts", ())
 
 
-def known_cases(project: Project) -> Mapping[str, Case]:
-    """Return key → case, of the cases that the tree under test states."""
+def known_cases(project: Project) -> Mapping[str, Known]:
+    """Return key → case, of the cases that the tree under test states.
+
+    A broken side is found by its key but for the state that it was run on.
+    """
     if not project.has_config:
         return {}
+    nothing = Tree(project.repo, project.repo.empty_tree)
+    evaluators = {name: project.evaluators_of(agent) for name, agent in project.agents.items()}
+    found: dict[str, Known] = {}
     with Engine(project) as engine:
-        return {engine.receipt_key(case): case for case in project.cases.values()}
+        for case in project.cases.values():
+            expected = {**project.agents[case.agent].always, **case.expected}
+            known = Known(case, expected, evaluators[case.agent])
+            found[engine.receipt_key(case)] = found[engine.receipt_key(case, nothing)] = known
+    return found
 
 
 def export(chosen: Iterable[Stored], folder: str) -> int:
@@ -99,7 +109,7 @@ class Imported(NamedTuple):
     """Good ones that the store could not keep."""
 
 
-def import_all(paths: Iterable[str], store: Store, cases: Mapping[str, Case]) -> Imported:
+def import_all(paths: Iterable[str], store: Store, cases: Mapping[str, Known]) -> Imported:
     """Take the receipts of files into the store; one that is refused keeps no other out."""
     kept = [stored.receipt for stored in stored_in(store)]
     known = {receipt.digest for receipt in kept}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 from guard import model
@@ -85,11 +85,44 @@ def grade(
         answered |= found.answered
         if found.problem:
             return Grade(model.ERROR, found.problem, tuple(scores), blame=blame)
-    silent = [key for key in expected if key not in answered]
-    ungraded = f"no score for what is expected: {', '.join(silent)}" if silent else ""
+    return _weigh(case, observation, tuple(scores), evaluators, _ungraded(expected, answered))
+
+
+def grade_scores(
+    case: Case,
+    expected: Mapping[str, Any],
+    observation: Observation,
+    scores: Sequence[Score],
+    evaluators: Sequence[Evaluator],
+) -> Grade:
+    """Grade by scores that were given earlier: no evaluator is asked.
+
+    What an evaluator read of the expectations isn't known then: all that it may have.
+    """
+    if model.TIMEOUT_KEY in failing_keys(scores):
+        return Grade(model.FAIL, "", tuple(scores), failing_keys(scores))
+    if observation.loaded is False:
+        return Grade(model.ERROR, NOT_LOADED)
+    declared = {key for evaluator in evaluators if evaluator.declared for key in evaluator.writes}
+    answered: set[str] = {score.key for score in scores}
+    for evaluator in evaluators:
+        read = set(evaluator.reads) if evaluator.declared else set(expected)
+        own = [s for s in scores if _may_write(evaluator, s.key, declared)]
+        answered |= _answered(evaluator, read, own)
+    return _weigh(case, observation, tuple(scores), evaluators, _ungraded(expected, answered))
+
+
+def _may_write(evaluator: Evaluator, key: str, declared: Collection[str]) -> bool:
+    if evaluator.declared:
+        return key in evaluator.writes
+    return key not in declared and key != model.ORPHANS_KEY
+
+
+def _ungraded(expected: Mapping[str, Any], answered: Collection[str]) -> str:
     if not expected:
-        ungraded = "the case states no expectation"
-    return _weigh(case, observation, tuple(scores), evaluators, ungraded)
+        return "the case states no expectation"
+    silent = [key for key in expected if key not in answered]
+    return f"no score for what is expected: {', '.join(silent)}" if silent else ""
 
 
 class _Evaluated(NamedTuple):

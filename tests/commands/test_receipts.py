@@ -7,19 +7,18 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from guard.session import Session
-from guard.storage.records import Receipt, receipt_from_json, seal
+from guard.storage.records import receipt_from_json
 from tests.clerk import BASE, CASE_PATH, FIXED, SKILL_PATH, case
-from tests.commands.calling import Outcome, call_guard
+from tests.commands.calling import call_guard
 from tests.conftest import ScratchRepo
+from tests.exchange.files import Fields, cloned, exported, forged, receipts, trials
 from tests.running.dates import ago
 
 ANSWERED = "by the receipt of"
-Fields = dict[str, Any]
 
 
 @pytest.fixture(autouse=True)
@@ -37,39 +36,12 @@ def held(repo: ScratchRepo) -> ScratchRepo:
     return repo
 
 
-def receipts(repo: ScratchRepo, *arguments: str) -> Outcome:
-    return call_guard(repo.root, "receipts", *arguments)
-
-
-def cloned(repo: ScratchRepo, folder: Path) -> ScratchRepo:
-    """Return a clone on another machine: nothing is held there."""
-    repo.git("clone", "-q", str(repo.root), str(folder))
-    return ScratchRepo(folder)
-
-
-def exported(repo: ScratchRepo, folder: Path, *options: str) -> list[Path]:
-    outcome = receipts(repo, "export", str(folder), *options)
-    assert outcome.code == 0, outcome
-    return sorted(folder.glob("*"))
-
-
 def trials_run(repo: ScratchRepo) -> int:
     """Return how many trials were run on this machine."""
     with sqlite3.connect(repo.root / ".git/guard/store.sqlite3") as db:
         (number,) = db.execute("SELECT COUNT(*) FROM trials").fetchone()
     db.close()
     return int(number)
-
-
-def forged(file: Path, change: Callable[[Fields], None], name: str = "") -> Path:
-    """Write another receipt beside a file, whose digest fits what was changed."""
-    fields: Fields = json.loads(file.read_text())
-    change(fields)
-    values = {key: fields[key] for key in Receipt._fields}
-    fields["digest"] = seal(Receipt(**values)).digest
-    written = file.with_name(name or file.name)
-    written.write_text(json.dumps(fields))
-    return written
 
 
 # Moving -----------------------------------------------------------------------------------
@@ -215,11 +187,6 @@ def test_a_folder_without_receipts(held: ScratchRepo, tmp_path: Path) -> None:
 # Refused ----------------------------------------------------------------------------------
 
 
-def trials(fields: Fields) -> list[Fields]:
-    found: list[Fields] = fields["evidence"]["trials"]
-    return found
-
-
 def copy_trial(fields: Fields) -> None:
     last = trials(fields)[-1]
     trials(fields).append({**last, "number": last["number"] + 1, "trial_id": "another"})
@@ -227,7 +194,8 @@ def copy_trial(fields: Fields) -> None:
 
 
 def fail_trial(fields: Fields) -> None:
-    trials(fields)[0]["verdict"] = "FAIL"
+    score = {"key": "reply_contains", "value": 0.0}
+    trials(fields)[0].update(verdict="FAIL", scores=[score], failing=["reply_contains"])
     fields["passed"] -= 1
 
 
