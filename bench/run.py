@@ -14,6 +14,7 @@ from bench.commits import measure_commits
 from bench.fixtures import pytest_peer, touched_skill, trivial_cases
 from bench.history import measure_history
 from bench.loading import loading_ratios
+from bench.memory import measure_where_asked
 from bench.timing import Command, print_ratio, time_commands
 from bench.trials import measure_trials
 from bench.verify import measure_verify
@@ -33,6 +34,7 @@ def main() -> None:
         measure_trials(Path(folder) / "trials")
         measure_history(Path(folder))
         measure_verify(Path(folder))
+        measure_where_asked(Path(folder) / "memory")
         for name, ratio, aim in loading_ratios(Path(folder)):
             print_ratio(name, ratio, 1.0, "CSafeLoader loop", aim)
 

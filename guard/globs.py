@@ -13,6 +13,7 @@ from functools import lru_cache
 Matcher = Callable[[bytes], bool]
 
 WILDCARDS = frozenset("*?[")
+_SPECIAL = WILDCARDS | {"\\"}
 #: What of a glob's regex stands for more than one byte.
 ANYTHING, PART, FOLDERS, BELOW = b".*", b"[^/]*", b"(?:.*/)?", b"(?:/.*)?"
 
@@ -22,12 +23,29 @@ def compile_globs(globs: Iterable[str], names: Iterable[str] = ()) -> Matcher:
 
     The names may be thousands: a look-up each, as a pattern of them takes long to make.
     """
-    pattern = _regex(tuple(globs))
+    listed = tuple(globs)
+    # By far the most common ones, which take no pattern: each takes a millisecond to make.
+    below = tuple(_encoded(_plain(glob)[:-2]) for glob in listed if _is_all_below(glob))
+    pattern = _regex(tuple(glob for glob in listed if not _is_all_below(glob)))
     match = pattern.match if pattern else _matches_nothing
     known = frozenset(_encoded(name.removeprefix("./").rstrip("/")) for name in names)
     if known:
-        return lambda path: match(path) is not None or _is_within(path, known)
-    return lambda path: match(path) is not None
+        return lambda path: (
+            path.startswith(below) or match(path) is not None or _is_within(path, known)
+        )
+    if below and not pattern:
+        return lambda path: path.startswith(below)
+    return lambda path: path.startswith(below) or match(path) is not None
+
+
+def _plain(glob: str) -> str:
+    return glob.removeprefix("./")
+
+
+def _is_all_below(glob: str) -> bool:
+    """Tell whether a glob names all that is in one folder: ``skills/tea/**``."""
+    folder = _plain(glob).removesuffix("/**")
+    return folder not in ("", _plain(glob)) and not _SPECIAL.intersection(folder)
 
 
 def _matches_nothing(path: bytes) -> None:

@@ -12,7 +12,7 @@ from guard.results import TrialResult
 from guard.storage.records import cut
 
 #: Characters that a run holds in full.
-ROOM: Final = 32 << 20
+ROOM: Final = 16 << 20
 #: Characters of each text that it holds beyond that.
 BEGINNING: Final = 400
 

@@ -435,6 +435,52 @@ def test_the_oldest_evidence_first(clerk: ScratchRepo) -> None:
     assert [one["id"] for one in report(clerk, "--all")["cases"]] == ["cab", "taxi"]
 
 
+SHOP = """\
+import os
+from guard.plugin import Observation, Target, hookimpl
+
+
+def run(trial):
+    with open(os.environ["SHOP_LOG"], "a") as log:
+        log.write(trial.case + "\\n")
+    return Observation(cost_usd=1.0, loaded=True)
+
+
+@hookimpl
+def guard_targets():
+    return [Target("shop", run, "a function", paid=True)]
+"""
+
+
+def test_a_budget_buys_all_evidence_in_the_end(
+    clerk: ScratchRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "bought"
+    log.touch()
+    monkeypatch.setenv("SHOP_LOG", str(log))
+    agent = "paths: [skills/shop/**], target: shop, cases: [evals/shop/*.md], deterministic: true"
+    config = f"version: 1\nplugins: [plugins/shop.py]\nagents:\n  shop: {{{agent}}}\n"
+    names = [f"shop{number}" for number in range(4)]
+    files = {f"evals/shop/{name}.md": case("{no_changes: true}", name=name) for name in names}
+    accept = "receipts: {accept: [ci, local]}\n"
+    files |= {"guard.yaml": config + accept, "plugins/shop.py": SHOP}
+    clerk.commit("chore: open a shop", {**files, "skills/shop/SKILL.md": "Sell tea.\n"})
+    assert call_guard(clerk.root, "run").code == 0  # by now it is known what a trial costs
+    log.write_text("")
+    clerk.commit("feat: more", {"skills/shop/SKILL.md": "Sell tea and cakes.\n"})
+    clerk.git("branch", "-f", "main", "HEAD")
+    nightly = ("--all", "--oldest-first", "--jobs", "1", "--max-cost", "2")
+    assert ci(clerk, "--all", "--plan").code == 0
+    assert not log.read_text()  # a plan buys nothing
+    bought: list[list[str]] = []
+    while ci(clerk, *nightly).code:
+        bought.append(log.read_text().split())
+        assert len(bought) <= 4
+    assert sorted(set(log.read_text().split())) == names
+    assert len(log.read_text().split()) == 8  # two trials each, and none twice
+    assert ci(clerk, *nightly).code == 0  # all of it is answered by receipts
+
+
 # An untrusted head ------------------------------------------------------------------------
 
 EVIL = """\

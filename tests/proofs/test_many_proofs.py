@@ -115,3 +115,10 @@ def test_another_model_voids_the_reds_that_are_kept(
     again = prove(root)
     assert again.one.verdict == "PROVEN"
     assert len(again.ran) == 4
+
+
+def test_the_two_sides_run_in_turn_and_in_no_fixed_rhythm(tmp_path: Path, runs: Path) -> None:
+    proven = prove(agents_of(tmp_path, Shape(1, 1)), limits=Limits(jobs=1, trials=8))
+    sides = "".join("b" if trial.verdict == "FAIL" else "a" for trial in proven.ran)
+    # The Thue-Morse sequence, by pairs: what fails every other time fails on no side alone.
+    assert sides == "ba" + "ab" + "ab" + "ba" + "ab" + "ba" + "ba" + "ab"
