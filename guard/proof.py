@@ -7,26 +7,30 @@ only the agent's own paths are as they were.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guard.closing import Closing
 from guard.engine import Engine
 from guard.errors import GuardError
-from guard.model import PROVEN, Case
+from guard.model import PROVEN, TIMEOUT_KEY, Case
+from guard.output import warn
 from guard.proofs.attempt import Attempt
 from guard.proofs.broken_state import BrokenStates
 from guard.proofs.by_command import CommandHalf
 from guard.proofs.evidence import BEFORE, Half
 from guard.proofs.filed import Filed
-from guard.proofs.graders import HOLDS, NOT_ASKED, NOT_KEPT, Graders
 from guard.proofs.origin import History, commits_before
 from guard.proofs.own_text import find_own_text_alone
 from guard.proofs.scratch import Scratch
 from guard.proofs.sides import after_judge, after_more, before_judge, before_more, hits
 from guard.regressions import Record
 from guard.results import ProofResult, TrialResult
+from guard.running.expectations import ReadersOf
 from guard.running.series import Series
 from guard.tree import Tree
+
+if TYPE_CHECKING:
+    from guard.proofs.graders import Graders
 
 
 class Prover(Closing):
@@ -57,10 +61,12 @@ class Prover(Closing):
         self.announce: Callable[[Engine, Sequence[Half]], None] | None = None
         """Told what is about to be run, before anything is."""
         self.filed = Filed(self.project, self.histories)
+        self.readers: ReadersOf = {}
         self.broken: dict[str, Half] = {}
         """Record → the broken side that decided."""
         self._uncontrolled: dict[str, str] = {}
         self._graders: Graders | None = None
+        self._told_timeout = False
 
     def prove(self, records: Iterable[Record], *, draft: bool = False) -> list[ProofResult]:
         """Return the verdict on each record, in the same order.
@@ -108,6 +114,8 @@ class Prover(Closing):
 
     def rejects_still(self, record: Record) -> bool:
         """Tell whether today's checks reject what a record's broken side did, as far as kept."""
+        from guard.proofs.graders import HOLDS, NOT_ASKED, NOT_KEPT, Graders
+
         if self._graders is None:
             self._graders = Graders(self.project, lambda case: True)
         try:
@@ -174,12 +182,24 @@ class Prover(Closing):
             half.recall()
         return half
 
-    def bounded(self, case: Case) -> Case:
-        """Return the case with the time that the command line gives a trial."""
+    def bounded(self, case: Case, record: Record) -> Case:
+        """Return the case with the time that the command line gives a trial.
+
+        Where a record fails by a time-out, the case says which: an option must not prove it.
+        """
         timeout = self.engine.limits.timeout
-        if timeout is None:
+        if timeout is None or timeout == case.policy.timeout:
+            return case
+        if TIMEOUT_KEY in record.fails_on:
+            self._tell_kept_timeout(case, timeout)
             return case
         return case._replace(policy=case.policy._replace(timeout=timeout))
+
+    def _tell_kept_timeout(self, case: Case, timeout: float) -> None:
+        if not self._told_timeout:
+            own = f"{case.id} fails by a time-out, which is its own {case.policy.timeout:g} s"
+            warn(f"{own}: --timeout {timeout:g} isn't used for what is recorded so")
+        self._told_timeout = True
 
     def close(self) -> None:
         """Remove the scratch git directory, and what the checks were asked in."""

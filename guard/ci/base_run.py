@@ -103,7 +103,7 @@ class BaseRuns(Closing):
             return f"there was no agent {name}"
         now = PastAgent(agent, self.project.own_paths(agent), tree)
         placed = relocated(self.scratch, then, now)
-        if lacking := find_lacking(placed, now):
+        if lacking := find_lacking(placed, then.tree, now):
             return lacking
         edits = _differing(now.own_entries(), placed)
         return Tree(tree.repo, self.scratch.edit_tree(tree.oid, edits)) if edits else tree

@@ -14,7 +14,7 @@ from guard.proofs.case import find_case, mend_unprotected, unstated_keys
 from guard.proofs.evidence import AFTER, BEFORE, Half, kept_key, plain_key
 from guard.proofs.rung import Rung
 from guard.proofs.sides import OPEN
-from guard.proofs.verdicts import decide, hint_of, say_vacuous
+from guard.proofs.verdicts import UNDONE, decide, hint_of, say_undone, say_vacuous
 from guard.regressions import Record
 from guard.results import ProofResult, TrialResult
 from guard.running.expectations import check_expectations
@@ -23,6 +23,7 @@ from guard.storage.records import Receipt
 from guard.tree import Tree
 from guard.verdict import Judgement, shared_response
 from guard.wording.intervals import one_sided_p
+from guard.wording.reasons import trial_reason
 
 if TYPE_CHECKING:
     from guard.proof import Prover
@@ -69,8 +70,8 @@ class Attempt:
             mend = mend_unprotected(self.prover.project, self.record)
             self.result = found._replace(hint=mend)
             return
-        check_expectations(self.prover.project, [case])
-        self.case = self.prover.bounded(case)
+        check_expectations(self.prover.project, [case], self.prover.readers)
+        self.case = self.prover.bounded(case, self.record)
 
     def _name(self) -> None:
         assert self.case is not None
@@ -297,7 +298,8 @@ class Attempt:
             if same is None:
                 return self._result(Judgement(model.STALE, self.passed_over[-1].reason))
             self.rung = same
-            return self._result(Judgement(model.DEGENERATE, same.reason))
+            undone = say_undone(same.origin.commit) if same.is_undone and same.origin else ""
+            return self._result(Judgement(model.DEGENERATE, undone or same.reason))
         assert self.before is not None
         unstated = self._unstated()
         if unstated:
@@ -306,7 +308,12 @@ class Attempt:
         if not self.rung.touched:
             said = "the record came in with a commit that changes nothing of the agent"
             return self._result(Judgement(model.DEGENERATE, f"{said}, and it passes before that"))
-        return self._result(Judgement(model.VACUOUS, say_vacuous(self.before.counts())))
+        return self._result(Judgement(model.VACUOUS, self._say_vacuous(self.before)))
+
+    def _say_vacuous(self, before: Half) -> str:
+        after = self.after.counts() if self.after else None
+        failing = [t for t in self.after.trials if t.verdict == model.FAIL] if self.after else []
+        return say_vacuous(before.counts(), after, trial_reason(failing[0]) if failing else "")
 
     def _unstated(self) -> list[str]:
         assert self.case is not None
@@ -349,7 +356,7 @@ class Attempt:
             after=passed,
             p_value=one_sided_p(failed, passed) if failed and passed else None,
             reason=self._with_state(found),
-            hint=hint_of(found.verdict, self.record.id, name),
+            hint=hint_of(found.verdict, self.record.id, name, undone=self.rung.is_undone),
             before_result=before.result() if before and before.trials else None,
             after_result=after.result() if after and after.trials else None,
         )
@@ -362,7 +369,9 @@ class Attempt:
         return said if known else f"{said}; {capsule}"
 
     def _with_live(self, found: Judgement) -> str:
-        live = next((r for r in self.passed_over if r.state == "live" and not r.same), None)
-        if live is None or found.verdict in (model.STALE, model.BLOCKED):
+        live = next((r for r in self.passed_over if r.state == "live"), None)
+        if live and live.is_undone and found.verdict == model.BROKEN_NOW:
+            return f"{found.reason}; {UNDONE}"
+        if live is None or live.same or found.verdict in (model.STALE, model.BLOCKED):
             return found.reason
         return f"{found.reason}; not by the live state: {live.reason}"

@@ -226,11 +226,17 @@ class BrokenStates(KeptStates):
         return (found or self.now(record))._replace(tree=before)
 
     def _owned_around(self, record: Record, fixed: Tree, before: Tree) -> Matcher:
-        """Return a test of what was the agent's own on either side of the fix."""
-        names = self._names(record, fixed)
+        """Return a test of what was the agent's own on either side of the fix.
+
+        Less what by the rules since is not: what the fix brought for its record, above all.
+        """
+        names, now = self._names(record, fixed), self.now(record)
         found = [self._agent_in(tree, names) for tree in (fixed, before)]
-        owners = [past.owns for past in found if past] or [self.now(record).owns]
-        return lambda path: any(owns(path) for owns in owners)
+        owners = [past.owns for past in found if past] or [now.owns]
+        later = [past.withholds() for past in (found[0], now) if past]
+        return lambda path: (
+            any(owns(path) for owns in owners) and not any(withheld(path) for withheld in later)
+        )
 
     def _names(self, record: Record, fixed: Tree | None) -> tuple[str, ...]:
         then = record_agent(self.project, fixed, record.id) if fixed else None

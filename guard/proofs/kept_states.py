@@ -171,7 +171,7 @@ class KeptStates:
             return Rung(state, reason=f"it would change {text_of(outside)}, which is not its own")
         tree = EditedTree(now.tree, oid, changed)
         own = {path: entry for path, entry in tree.entries().items() if now.owns(path)}
-        lacking = find_lacking(own, now)
+        lacking = find_lacking(own, tree, now)
         return Rung(state, reason=lacking) if lacking else Rung(state, tree)
 
 

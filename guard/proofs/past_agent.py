@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, cast
 
 from guard.errors import GuardError
 from guard.git import bytes_of
-from guard.globs import Matcher, literal_prefix
+from guard.globs import Matcher, compile_globs, literal_prefix
 from guard.model import Agent
 from guard.project import Project
 from guard.proofs.scratch import Scratch
 from guard.skills import is_skill
-from guard.tree import Entry, Tree
+from guard.tree import GITLINK, Entry, Tree
 
 Entries = Mapping[bytes, Entry]
 #: Folder or file then → folder or file now.
@@ -30,6 +31,11 @@ class PastAgent(NamedTuple):
     agent: Agent
     owns: Matcher
     tree: Tree
+
+    def withholds(self) -> Matcher:
+        """Return a test of what its globs match that isn't its own: guard's files, data."""
+        inside = compile_globs(self.agent.paths)
+        return lambda path: inside(path) and not self.owns(path)
 
     def own_entries(self) -> dict[bytes, Entry]:
         """Return the agent's own paths with their entries."""
@@ -123,19 +129,63 @@ def _without_common_end(before: bytes, after: bytes) -> tuple[bytes, bytes]:
     return b"/".join(old), b"/".join(new)
 
 
-def find_lacking(entries: Entries, now: PastAgent) -> str:
-    """Say why a state has no agent to run: no own path, or not the entry file of today."""
-    own = {path for path in entries if now.owns(path)}
+def find_lacking(entries: Entries, tree: Tree, now: PastAgent) -> str:
+    """Say why a state has no agent to run: no own path, or not the entry file of today.
+
+    A file in which nothing is written counts as none, where today's has something in it.
+    """
+    own = {path: entry for path, entry in entries.items() if now.owns(path)}
     if not own:
         return f"{NO_AGENT}: none of its own paths were there"
     today = now.own_entries()
+    held = _Held(own, tree, today, now.tree)
     skills = [path for path in today if is_skill(path)]
-    if skills and not own.intersection(skills):
-        return f"{NO_AGENT}: no {skills[0].decode('utf-8', 'replace')}"
-    lacking = [path for path in _started(now.agent) if path in today and path not in own]
-    if lacking:
-        return f"{NO_AGENT}: no {lacking[0].decode('utf-8', 'replace')}"
-    return ""
+    if skills and not any(map(held.holds, skills)):
+        return f"{NO_AGENT}: {held.lack(skills[0])}"
+    for path in _started(now.agent):
+        if path in today and not held.holds(path):
+            return f"{NO_AGENT}: {held.lack(path)}"
+    if _is_written(tree, own) or not _is_written(now.tree, today):
+        return ""
+    return f"{NO_AGENT}: nothing is written in its own files"
+
+
+class _Held(NamedTuple):
+    """What a state holds of an agent, beside what is there today."""
+
+    own: Entries
+    tree: Tree
+    today: Entries
+    now: Tree
+
+    def holds(self, path: bytes) -> bool:
+        """Tell whether a file is there, and is as little empty as today's."""
+        entry = self.own.get(path)
+        if entry is None:
+            return False
+        return entry == self.today.get(path) or not (
+            _is_blank(self.tree, path, entry) and not self._is_blank_today(path)
+        )
+
+    def _is_blank_today(self, path: bytes) -> bool:
+        entry = self.today.get(path)
+        return entry is not None and _is_blank(self.now, path, entry)
+
+    def lack(self, path: bytes) -> str:
+        name = path.decode("utf-8", "replace")
+        return f"no {name} with anything in it" if path in self.own else f"no {name}"
+
+
+def _is_written(tree: Tree, own: Entries) -> bool:
+    """Tell whether there is anything in any of the files; the first one mostly tells."""
+    return not all(_is_blank(tree, path, entry) for path, entry in own.items())
+
+
+def _is_blank(tree: Tree, path: bytes, entry: Entry) -> bool:
+    if entry.mode == GITLINK:
+        return False
+    content = tree.read_blobs({entry.oid: path})[entry.oid]
+    return not content.removeprefix(codecs.BOM_UTF8).strip()
 
 
 def _started(agent: Agent) -> list[bytes]:

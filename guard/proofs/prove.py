@@ -70,7 +70,7 @@ def prove_case(prover: Prover, case: Case, before: str | None = None) -> Proved:
         return _after_edit(prover, record)
     if _is_committed(prover, record):
         return _again(prover, case, record)
-    fixed_in = _committed_since(prover, case)
+    fixed_in = _committed_since(prover, case, record)
     if fixed_in:
         return _from_revision(prover, record, fixed_in)
     return _red(prover, case, record)
@@ -154,12 +154,12 @@ def _proved(prover: Prover, record: Record) -> Proved:
     )
 
 
-def _committed_since(prover: Prover, case: Case) -> str:
+def _committed_since(prover: Prover, case: Case, record: Record) -> str:
     """Return the commit at which a kept red side was run, where the skill is another since."""
-    kept = prover.project.store.find_red(_key_of_case(prover, case))
+    kept = prover.project.store.find_red(_key_of_case(prover, case, record))
     if kept is None or not kept.evidence.get("head"):
         return ""
-    bounded = prover.bounded(case)
+    bounded = prover.bounded(case, record)
     if kept.evidence.get("exact") == prover.engine.receipt_key(bounded):
         return ""
     failed = any(trial.verdict == model.FAIL for trial in trials_of(kept))
@@ -167,11 +167,11 @@ def _committed_since(prover: Prover, case: Case) -> str:
     return head if failed and prover.project.repo.resolve(f"{head}^{{commit}}") else ""
 
 
-def _key_of_case(prover: Prover, case: Case) -> str:
+def _key_of_case(prover: Prover, case: Case, record: Record) -> str:
     """Return a key of the case that no state of the agent is part of."""
     repo = prover.project.repo
     nothing = Tree(repo, repo.empty_tree)
-    return f"case:{prover.engine.receipt_key(prover.bounded(case), nothing)}"
+    return f"case:{prover.engine.receipt_key(prover.bounded(case, record), nothing)}"
 
 
 # Red: the skill as it is -------------------------------------------------------------------
@@ -179,7 +179,7 @@ def _key_of_case(prover: Prover, case: Case) -> str:
 
 def _red(prover: Prover, case: Case, record: Record) -> Proved:
     """Run the case on the skill as it is, and keep that it fails."""
-    bounded = prover.bounded(case)
+    bounded = prover.bounded(case, record)
     half = prover.half(bounded, prover.project.tree, BEFORE, record.fails_on)
     missing = _run(prover, bounded, half)
     found = half.judgement
@@ -189,7 +189,9 @@ def _red(prover: Prover, case: Case, record: Record) -> Proved:
         found = Judgement(model.OWED, "a budget ended first")
     elif found.verdict == model.FAIL:
         head = prover.histories[0].tip
-        half.put_red(kept_key(half.key), _key_of_case(prover, case), state="live", head=head)
+        half.put_red(
+            kept_key(half.key), _key_of_case(prover, case, record), state="live", head=head
+        )
         return Proved(_proof(record, case, half, _say_red()), record, True, bool(half.digest))
     return Proved(_proof(record, case, half, _not_red(found, half, record)), record)
 

@@ -27,3 +27,8 @@ class Rung(NamedTuple):
     """The record's command, which stands for a broken state."""
     filed: Tree | None = None
     """What its kept evidence is filed under, where that isn't the tree itself."""
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether a committed fix is in today's agent no more."""
+        return self.same and self.touched and bool(self.origin and self.origin.commit)

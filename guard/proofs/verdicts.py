@@ -54,15 +54,31 @@ def _say_side(where: str, side: Judgement) -> str:
     )
 
 
-def say_vacuous(before: Side | None) -> str:
-    """Say that a case can't see its bug."""
+def say_vacuous(before: Side | None, after: Side | None, reason: str) -> str:
+    """Say that a case can't see its bug; ``reason``: why the fixed side fails, where it does."""
     counted = f" ({before.passed} of {before.trials})" if before else ""
+    if after and not after.passed:
+        fails = f"fails with it ({after.passed} of {after.trials})"
+        why = f": {one_line(reason)}" if reason else ""
+        return f"it passes without the fix{counted} and {fails}{why}"
     return f"it passes without the fix too{counted}, so it can't see this bug"
 
 
-def hint_of(verdict: str, record: str, case: str) -> str:
+#: Of a record whose fix somebody took out again.
+UNDONE: Final = "the fix is gone from the agent"
+
+
+def say_undone(commit: str) -> str:
+    """Say that a fix was taken out again by a later edit."""
+    said = f"{UNDONE}: what {commit[:12]} brought was taken out again"
+    return f"{said}, and the bug may be back"
+
+
+def hint_of(verdict: str, record: str, case: str, *, undone: bool = False) -> str:
     """Return the command that mends a verdict, or shows why it is so."""
     name, shown = shell_path(record), shell_path(case)
+    if undone and verdict == model.DEGENERATE:
+        return f"guard run {shown}"
     hints = {
         model.PENDING: f"guard verify {name}",
         model.VACUOUS: f"guard show {shown}#before-1",

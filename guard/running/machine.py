@@ -9,17 +9,21 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from guard.model import Agent
+from guard.running.installed import installed_in
 from guard.running.prerequisites import agent_python
 from guard.trials.environment import LOCALE, find_program, virtual_environment
+
+if TYPE_CHECKING:
+    from guard.store import Store
 
 #: Lines of pyvenv.cfg that name the interpreter's version, by who made the environment.
 _VERSIONS: Final = ("version", "version_info")
 
 
-def machine_facts(agent: Agent, root: str) -> Mapping[str, Any]:
+def machine_facts(agent: Agent, root: str, store: Store | None = None) -> Mapping[str, Any]:
     """Return what differs where a trial may come out otherwise, though all files are the same."""
     facts: dict[str, Any] = {
         "system": f"{sys.platform} {os.uname().machine}",
@@ -28,7 +32,7 @@ def machine_facts(agent: Agent, root: str) -> Mapping[str, Any]:
     }
     python = agent_python(agent, root)
     if python:
-        facts["agent's python"] = _interpreter(python[0])
+        facts["agent's python"] = _interpreter(python[0], root, store)
     return facts
 
 
@@ -42,11 +46,11 @@ def _variables(agent: Agent) -> Iterator[tuple[str, str]]:
             yield name, hashlib.sha256(written).hexdigest()
 
 
-def _interpreter(program: str) -> list[str]:
+def _interpreter(program: str, root: str, store: Store | None) -> list[str]:
     """Return the version of an interpreter, and what is installed beside it."""
     venv = virtual_environment(program)
     if venv:
-        return [*_venv_versions(venv), *_installed(venv)]
+        return [*_venv_versions(venv), *installed_in(venv, root, store)]
     path = program if "/" in program else find_program(program)
     real = os.path.realpath(path) if path else program
     try:
@@ -64,20 +68,3 @@ def _venv_versions(venv: str) -> Iterator[str]:
                     yield value.strip()
     except OSError:
         return
-
-
-def _installed(venv: str) -> list[str]:
-    """Return name and version of each distribution, as its metadata's folder is named."""
-    library = os.path.join(venv, "lib")
-    found: set[str] = set()
-    for python in _listed(library):
-        names = _listed(os.path.join(library, python, "site-packages"))
-        found.update(name for name in names if name.endswith((".dist-info", ".egg-info")))
-    return sorted(found)
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []

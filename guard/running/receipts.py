@@ -81,7 +81,8 @@ class Keys:
 
     def _machine_facts(self, agent: Agent) -> Mapping[str, Any]:
         if agent.name not in self._machine:
-            self._machine[agent.name] = machine_facts(agent, self.project.repo.root)
+            root, store = self.project.repo.root, self.project.store
+            self._machine[agent.name] = machine_facts(agent, root, store)
         return self._machine[agent.name]
 
     def _own(self, agent: Agent, tree: Tree) -> str:

@@ -6,7 +6,18 @@ import json
 
 import pytest
 
-from tests.clerk import BASE, BROKEN, CASE_PATH, FIXED, SKILL_PATH, case, fix, record, regressions
+from tests.clerk import (
+    BASE,
+    BROKEN,
+    CASE_PATH,
+    CLERK,
+    FIXED,
+    SKILL_PATH,
+    case,
+    fix,
+    record,
+    regressions,
+)
 from tests.commands.calling import call_guard
 from tests.conftest import ScratchRepo
 
@@ -93,6 +104,47 @@ def test_receipts_answer_until_live_is_asked_for(proven: ScratchRepo) -> None:
     assert "taxi PROVEN" in answered.out
     fresh = call_guard(proven.root, "verify", "taxi", "--live", "--max-seconds", "0")
     assert "taxi PENDING" in fresh.out
+
+
+SLOW = BROKEN + "\nsleep\n"
+LATE = {"before": {"kind": "parent"}, "fails_on": ["timeout"]}
+
+
+def test_a_time_out_that_is_recorded_is_the_cases_own(repo: ScratchRepo) -> None:
+    slow = CLERK.replace("time.sleep(60)", "time.sleep(1)")
+    repo.commit("start", {**BASE, "agent/clerk.py": slow, SKILL_PATH: SLOW})
+    asked = {CASE_PATH: case("{no_changes: true}", "timeout: 9\n")}
+    repo.commit("fix", {**fix(), **asked, "regressions.json": regressions(taxi=record(**LATE))})
+    outcome = call_guard(repo.root, "verify", "--timeout", "0.5")
+    assert ("taxi VACUOUS" in outcome.out, outcome.code) == (True, 1), outcome
+    assert "its own 9 s: --timeout 0.5 isn't used" in outcome.err
+    # Where the case itself says so little, it is a proof: with the option and without it.
+    repo.write({CASE_PATH: case("{no_changes: true}", "timeout: 0.5\n")})
+    assert "taxi PROVEN" in call_guard(repo.root, "verify", "--timeout", "9").out
+    assert "--timeout" not in call_guard(repo.root, "verify").err
+
+
+def test_a_fix_that_was_taken_out_again_is_told_so(proven: ScratchRepo) -> None:
+    proven.write({SKILL_PATH: BROKEN})
+    outcome = call_guard(proven.root, "verify")
+    assert "taxi DEGENERATE (live): the fix is gone from the agent" in outcome.out
+    assert "guard run taxi" in outcome.out
+    assert call_guard(proven.root, "run", "taxi").code == 1
+    proven.write({SKILL_PATH: BROKEN + "\nBe kind.\n"})
+    outcome = call_guard(proven.root, "verify")
+    assert "taxi BROKEN_NOW" in outcome.out
+    assert "the fix is gone from the agent" in outcome.out
+    proven.write({SKILL_PATH: FIXED})
+    assert "is gone" not in call_guard(proven.root, "verify").out
+
+
+def test_what_passes_without_the_fix_alone_is_told_so(repo: ScratchRepo) -> None:
+    repo.commit("start", {**BASE, SKILL_PATH: FIXED})
+    repo.commit("fix", fix(**{SKILL_PATH: BROKEN}))
+    outcome = call_guard(repo.root, "verify")
+    assert "taxi VACUOUS" in outcome.out
+    assert "it passes without the fix (2 of 2) and fails with it (0 of" in outcome.out
+    assert "Which currency" in outcome.out
 
 
 def test_fail_fast_does_not_take_a_red_for_the_end(proven: ScratchRepo) -> None:

@@ -14,6 +14,7 @@ from guard.store import Store
 from tests.clerk import (
     BASE,
     BROKEN,
+    CONFIG,
     FIX,
     FIXED,
     SKILL_PATH,
@@ -192,6 +193,24 @@ def test_a_fix_outside_the_agent_is_left_as_it_is(repo: ScratchRepo, opened: Rep
     repo.commit("fix: taxi", {**fix(), "agent/notes.md": "changed\n"})
     (live,) = rungs_of(opened)
     assert read(live, "agent/notes.md") == "changed\n"
+
+
+@pytest.mark.parametrize("paths", ['"**"', '"**/*"'])
+def test_what_the_fix_brought_for_its_record_is_not_the_agents(
+    repo: ScratchRepo, opened: Repo, paths: str
+) -> None:
+    config = CONFIG.replace("agent/skills/clerk/**", paths)
+    kept = "regressions/taxi/rejected.json"
+    named = {"rejected": kept, "accepted": "regressions/taxi/accepted.json"}
+    files = fix(**dict.fromkeys(named.values(), "{}\n"))
+    records = regressions(taxi=record(observations=named))
+    repo.commit("start", {**BASE, "guard.yaml": config})
+    repo.commit("fix: taxi", {**files, "regressions.json": records})
+    repo.commit("polish", {SKILL_PATH: FIXED + "\nBe kind.\n"})
+    live = rungs_of(opened)[0]
+    assert told([live]) == ["live built"]
+    assert read(live) == BROKEN + "\nBe kind.\n"
+    assert read(live, kept) == "{}\n"
 
 
 def test_union_merges_and_merge_drivers_of_the_user_are_not_used(

@@ -136,8 +136,10 @@ def test_guard_itself_came_with_the_fix(repo: ScratchRepo, opened: Repo) -> None
     [
         ({k: v for k, v in BASE.items() if k != SKILL_PATH}, "none of its own paths"),
         ({**BASE, SKILL_PATH: None, "agent/skills/clerk/notes.md": "n"}, "no agent/skills/clerk/S"),
+        ({**BASE, SKILL_PATH: ""}, f"no {SKILL_PATH} with anything in it"),
+        ({**BASE, SKILL_PATH: "\ufeff \n\n", "agent/skills/clerk/notes.md": "n"}, "with anything"),
     ],
-    ids=["no own path", "no entry file"],
+    ids=["no own path", "no entry file", "an empty one", "a blank one beside notes"],
 )
 def test_there_was_no_agent_before(
     repo: ScratchRepo, opened: Repo, start: Mapping[str, str | None], lacks: str
@@ -147,6 +149,58 @@ def test_there_was_no_agent_before(
     rungs = rungs_of(opened)
     assert all(rung.tree is None and not rung.same for rung in rungs)
     assert lacks in rungs[0].reason
+
+
+PROSE = CONFIG.replace("skills/clerk/**", "prompts/*.txt")
+PROMPT = "agent/prompts/a.txt"
+
+
+@pytest.mark.parametrize(
+    ("before", "other", "built"),
+    [("\n", "", False), ("\n", "Be kind.\n", True), ("Book.\n", "", True)],
+    ids=["nothing written at all", "another file says something", "something to mend"],
+)
+def test_own_files_without_an_entry_file_must_say_something(
+    repo: ScratchRepo, opened: Repo, before: str, other: str, built: bool
+) -> None:
+    start = {k: v for k, v in BASE.items() if k != SKILL_PATH}
+    texts = {PROMPT: before, "agent/prompts/b.txt": other}
+    repo.commit("start", {**start, "guard.yaml": PROSE, **texts})
+    files = {k: v for k, v in fix().items() if k != SKILL_PATH}
+    repo.commit("fix: taxi", {**files, PROMPT: "Ask which currency.\n"})
+    rungs = rungs_of(opened)
+    assert bool(rungs[0].tree) == built, rungs[0].reason
+    assert built or "nothing is written in its own files" in rungs[0].reason
+
+
+def test_a_file_that_is_as_empty_today_is_no_lack(repo: ScratchRepo, opened: Repo) -> None:
+    config = CONFIG.replace("[agent/skills/clerk/**]", "[agent/skills/clerk/**, agent/clerk.py]")
+    repo.commit("start", {**BASE, "guard.yaml": config, "agent/clerk.py": ""})
+    repo.commit("fix: taxi", fix())
+    assert told(rungs_of(opened)) == ["live built"]
+
+
+EMPTIED = f"""\
+--- a/{SKILL_PATH}
++++ b/{SKILL_PATH}
+@@ -1,{len(FIXED.splitlines())} +0,0 @@
+""" + "".join(f"-{line}\n" for line in FIXED.splitlines())
+
+
+def test_a_patch_that_empties_the_entry_file(repo: ScratchRepo, opened: Repo) -> None:
+    before = {"kind": "patch", "path": "evals/empty.patch"}
+    kept = {"regressions.json": regressions(taxi=record(before=before))}
+    repo.commit("start", {**BASE, **fix(), **kept, "evals/empty.patch": EMPTIED})
+    (rung,) = rungs_of(opened)
+    assert rung.tree is None
+    assert "there was no agent before" in rung.reason
+    # Another patch of the same file, which leaves all but the fix, is one.
+    cut = (
+        f"--- a/{SKILL_PATH}\n+++ b/{SKILL_PATH}\n@@ -9,3 +9,1 @@\n-Ask which currency before you "
+    )
+    repo.write({"evals/empty.patch": cut + "convert.\n-\n Keep the budget in order.\n"})
+    (rung,) = rungs_of(opened)
+    assert rung.tree is not None, rung.reason
 
 
 def test_a_root_commit_has_no_agent_before(repo: ScratchRepo, opened: Repo) -> None:
