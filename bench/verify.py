@@ -125,5 +125,5 @@ def _record(agent: int, name: str) -> dict[str, Any]:
 
 
 def _document(records: dict[str, Any]) -> str:
-    document = {"schema": "guard.regressions.v1", "incidents": {}}
+    document: dict[str, Any] = {"schema": "guard.regressions.v1", "incidents": {}}
     return json.dumps({**document, "regressions": dict(sorted(records.items()))}, indent=2) + "\n"
