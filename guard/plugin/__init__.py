@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ToolCall,
         TrialResult,
     )
+    from guard.running.builds import build_of
     from guard.trials.environment import find_program
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "ToolCall",
     "Trial",
     "TrialResult",
+    "build_of",
     "evaluator",
     "find_program",
     "hookimpl",
@@ -74,6 +76,7 @@ __all__ = [
 #: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.
 _HOMES = {
     "guard.change": ("Change",),
+    "guard.running.builds": ("build_of",),
     "guard.trials.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
     "guard.model": ("Agent", "Case", "Policy"),

@@ -9,6 +9,7 @@ from guard.model import PASS, XFAIL, Agent, Case
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import CaseResult, Fingerprint
+from guard.running.builds import builds_kept
 from guard.running.outcomes import is_deterministic
 from guard.running.prerequisites import find_missing, refuse_unknown
 from guard.running.reads import DATA, READS, Reads
@@ -27,6 +28,7 @@ class Answers:
         """``by_receipts``: whether a receipt may answer at all."""
         self.project = project
         self.by_receipts = by_receipts
+        self.anew: frozenset[str] = frozenset()  # ids of cases that no receipt may answer
         self.keys = Keys(project)
         self._ground = Ground(project)
         self._fingerprints: dict[str, Fingerprint] = {}
@@ -42,7 +44,8 @@ class Answers:
         """Return what the agent's target says that it drives; asked once, and no trial is run."""
         if agent.name not in self._fingerprints:
             target, options = self.project.target_of(agent), checked_options(self.project, agent)
-            with blamed_on(f"target {target.name}: its fingerprint"):
+            kept = builds_kept(self.project.repo.root, self.project.store)
+            with blamed_on(f"target {target.name}: its fingerprint"), kept:
                 found = target.fingerprint(options)
                 known = Fingerprint(*(str(part or "") for part in found))
             self._fingerprints[agent.name] = known
@@ -53,7 +56,7 @@ class Answers:
 
         None does where a precondition no longer holds: data that changed voids no receipt.
         """
-        if not self.by_receipts:
+        if not self.by_receipts or case.id in self.anew:
             return None
         found = self.project.store.find_receipt(key, self.fits)
         if found is None or not answers(found, self.max_age(case)):

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +27,8 @@ _WRITTEN: Final = ("INSTALLER", "REQUESTED", ORIGIN, "uv_cache.json")
 _NOTES: Final = tuple(f"-info/{name},".encode() for name in _WRITTEN)
 #: Bytes below which a program is a start script, which names its interpreter's place.
 _START_SCRIPT: Final = 1024
+#: The second is Debian's, for what doesn't lie in an environment.
+_PACKAGES: Final = ("site-packages", "dist-packages")
 _METADATA: Final = (".dist-info", ".egg-info")
 
 
@@ -51,8 +54,8 @@ def installed_in(venv: str, root: str, store: Store | None = None) -> list[str]:
 def _stamps(venv: str) -> Iterator[tuple[str, list[list[int]]]]:
     """Yield the metadata folder of each distribution, and when its lists were written."""
     library = os.path.join(venv, "lib")
-    for python in _listed(library):
-        packages = os.path.join(library, python, "site-packages")
+    for python, folder in product(_listed(library), _PACKAGES):
+        packages = os.path.join(library, python, folder)
         for name in _listed(packages):
             if name.endswith(_METADATA):
                 metadata = os.path.join(packages, name)

@@ -19,6 +19,7 @@ from guard.plugin import (
     Target,
     TargetError,
     Trial,
+    build_of,
     find_program,
     hookimpl,
 )
@@ -91,24 +92,17 @@ def fingerprint(options: Mapping[str, Any]) -> Fingerprint:
     name, *rest = map(str, options["argv"])
     in_workspace = "/" in name and not os.path.isabs(name)
     path = None if in_workspace else find_program(name)
-    found = [(path and _build(path)) or name]
+    found = [name if in_workspace else _told(name, path)]
     script = next((word for word in rest if not word.startswith("-")), "")
     if _INTERPRETER.match(os.path.basename(name)) and os.path.isabs(script):
-        found.append(_build(script) or script)
+        found.append(_told(script, script, by=path or ""))
     return Fingerprint(program="; ".join(found))
 
 
-def _build(path: str) -> str:
-    """Return a file with its size and time as its version: a new build is another agent.
-
-    Not its content: what a package manager puts on PATH is often a stub that stays the same.
-    """
-    real = os.path.realpath(path)
-    try:
-        stat = os.stat(real)
-    except OSError:
-        return ""
-    return f"{real} {stat.st_size}.{stat.st_mtime_ns}"
+def _told(name: str, path: str | None, by: str = "") -> str:
+    """Return a program's name and its build, and nothing of where it lies on this machine."""
+    build = build_of(path, by) if path else ""
+    return f"{os.path.basename(name)} {build}".rstrip()
 
 
 @hookimpl

@@ -171,8 +171,18 @@ def test_a_new_build_is_another_agent(tmp_path: Path, monkeypatch: pytest.Monkey
     assert fingerprint({"argv": [str(program)]}) == before
     link = tmp_path / "bin" / "linked"
     link.symlink_to(program)
-    assert fingerprint({"argv": ["linked"]}) == before
-    write_program(program, "#!/bin/sh\nexit 1\n")
+    assert fingerprint({"argv": ["linked"]}).program == before.program.replace("brew", "linked")
+    assert str(tmp_path) not in before.program
+    write_program(tmp_path / "other" / "brew")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'other'}:{os.environ['PATH']}")
+    assert fingerprint({"argv": ["brew"]}) == before
+    status = program.stat()
+    os.utime(program, (1, 1))
+    assert fingerprint({"argv": [str(program)]}) == before
+    write_program(program, "#!/bin/ls\n")
+    os.utime(program, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert fingerprint({"argv": [str(program)]}) != before
+    write_program(tmp_path / "other" / "brew", "#!/bin/sh\nexit 1\n")
     assert fingerprint({"argv": ["brew"]}) != before
 
 
@@ -182,7 +192,7 @@ def test_a_script_outside_the_repository_is_another_agent_too(tmp_path: Path) ->
     before = fingerprint({"argv": argv})
     interpreter, _, named = before.program.partition("; ")
     assert interpreter == fingerprint({"argv": argv[:1]}).program
-    assert named.startswith(f"{script} 9.")
+    assert named.startswith("agent.py sha256:")
     # What it is told to write to is no part of it.
     log = write_program(tmp_path / "log.txt")
     assert fingerprint({"argv": [*argv, str(log)]}) == before
@@ -190,7 +200,7 @@ def test_a_script_outside_the_repository_is_another_agent_too(tmp_path: Path) ->
     write_program(script, "print(2) \n")
     assert fingerprint({"argv": argv}) != before
     script.unlink()
-    assert fingerprint({"argv": argv}).program == f"{interpreter}; {script}"
+    assert fingerprint({"argv": argv}).program == f"{interpreter}; agent.py"
 
 
 def test_a_program_of_the_workspace_is_named_as_it_stands(
