@@ -30,6 +30,8 @@ PIPE_BYTES = 1 << 20
 #: After a time-out: the signals, and the seconds that each gets.
 ESCALATION = ((signal.SIGTERM, 1.0), (signal.SIGKILL, 10.0))
 CHECKER_TIMEOUT = 60.0
+#: Seconds after which one that says nothing is asked for: its starter may have been stopped.
+LOOK_SECONDS = 0.5
 
 
 class Running(Protocol):
@@ -162,7 +164,10 @@ def _see_through(
             timed_out = True
             deadline = time.monotonic() + _escalate(running, escalation, name)
             continue
-        for fd, _ in poller.poll(remaining * 1000):
+        events = poller.poll(min(remaining, LOOK_SECONDS) * 1000)
+        if not events and running.ended() is not None:
+            return timed_out
+        for fd, _ in events:
             if fd in by_fd:
                 if not by_fd[fd].take():
                     poller.unregister(fd)

@@ -187,6 +187,29 @@ def test_a_signal_ends_everything_at_once_with_130(
     assert repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("again", ["", "(while kill -STOP $PPID; do sleep 0.01; done) & "])
+def test_a_signal_ends_a_run_whose_programs_stop_their_parent(
+    repo: ScratchRepo,
+    guard: GuardCommand,
+    tmp_path: Path,
+    runs: Path,
+    again: str,
+    number: signal.Signals,
+) -> None:
+    mark, seconds = tmp_path / "mark", str(454540 + number)
+    script = f"{again}kill -STOP $PPID; touch {mark}; sleep {seconds}"
+    repo.commit("feat: clerk", {**config(), **case(script, trials=1)})
+    running = guard.start("run")
+    wait_for(mark)
+    began = time.monotonic()
+    code, out, err = end(running, number)
+    assert (code, out, err) == (130, "", "guard: interrupted\n")
+    assert time.monotonic() - began < 6
+    assert sleepers(seconds) == []
+    assert os.listdir(runs) == []
+
+
 @pytest.mark.parametrize("way", ["fresh", "pool", "overlay"])
 def test_a_killed_run_is_swept_by_the_next(
     repo: ScratchRepo,

@@ -40,6 +40,7 @@ OUTLIVED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 #: Python ignores them; the programs it starts shall not.
 RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
@@ -61,6 +62,7 @@ def main() -> int:
     os.close(os.pidfd_open(os.getpid()))
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         return 1
+    wake_when_orphaned()
     os.chdir("/")
     server = Server(_socket.socket(fileno=0))
     try:
@@ -68,6 +70,11 @@ def main() -> int:
     finally:
         server.clean(0)
     return 0
+
+
+def wake_when_orphaned() -> None:
+    """Go on when guard dies, should a program have stopped us: else we wouldn't see it, and end."""
+    libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGCONT), 0, 0, 0)
 
 
 class Server:
@@ -103,6 +110,8 @@ class Server:
             report(fds[-1], "cleaned", *self.clean(message[1]))
         elif message[0] == "place":
             report(fds[-1], "ready", enter_namespace(*message[1:]))
+            # A change of who we are may have undone it.
+            wake_when_orphaned()
         for fd in fds:
             os.close(fd)
 

@@ -7,13 +7,10 @@ Linux, `guard.trials.children` stands in. `isolation` says in words which of the
 
 from __future__ import annotations
 
-import marshal
 import os
+import select
 import signal
-import socket
-import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,17 +18,13 @@ from guard.errors import TargetError
 from guard.trials import stopping
 from guard.trials.children import DirectStarter
 from guard.trials.environment import virtual_environment
+from guard.trials.launching import LauncherProcess
 from guard.trials.private import PrivateFolders
-
-#: Not imported here: it brings ctypes along.
-LAUNCHER = os.path.join(os.path.dirname(__file__), "launcher.py")
-#: As in the launcher.
-LENGTH_BYTES = 4
 
 CONTROLLED = "repository hidden, {repo} read-only"
 NOT_CONTROLLED = "repository and HOME: not controlled"
 BY_TAG_ONLY = NOT_CONTROLLED + "; processes found by tag only"
-#: Seconds to answer in, beyond what was asked for: one that was stopped (SIGSTOP) never does.
+#: Seconds to answer in, beyond what was asked for: a machine may be very busy.
 ANSWER_SECONDS = 60.0
 GONE = "the process that starts the programs of trials was killed"
 
@@ -90,22 +83,13 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 class Launcher:
-    """One launcher process, and our end of the socket to it."""
+    """What starts programs in a place of their own; the process that does it may be replaced."""
 
     def __init__(self, layout: Layout | None) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                (sys.executable, "-I", "-S", LAUNCHER),
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        self._control = ours
-        self._lock = threading.Lock()
+        self._layout = layout
         self._by_tag = DirectStarter()
         self.usable = True
+        self._process = LauncherProcess()
         stopping.watch(self)
         try:
             self.namespace_problem = self._take_place(layout)
@@ -117,7 +101,8 @@ class Launcher:
     def _take_place(self, layout: Layout | None) -> str:
         """Enter the namespace, and wait until the launcher is ready."""
         if layout is None:
-            self.clean(0)
+            self._call("clean", 0.0)
+            self._process.note_state()
             return "not asked for"
         hidden = [os.fsencode(path) for path in layout.hidden]
         kept = [(os.fsencode(path), read_only) for path, read_only in layout.kept]
@@ -125,10 +110,8 @@ class Launcher:
             (os.fsencode(own.path), os.fsencode(own.backing), sorted(map(os.fsencode, own.seen)))
             for own in layout.private.made
         ]
-        answer = self._ask("place", hidden, kept, private)
-        line = self._read_answer(answer)
-        os.close(answer)
-        self.usable = bool(line)
+        line = self._call("place", hidden, kept, private)
+        self._process.note_state()
         return line.removeprefix("ready").strip() if line else GONE
 
     def start(
@@ -141,10 +124,7 @@ class Launcher:
         self._by_tag.remember_tag(env)
         answer = self._ask("start", os.fsencode(cwd), words, variables, fds=stdio)
         try:
-            line = self._read_answer(answer)
-            if not line:
-                self.usable = False
-            pid = _started(line, argv[0])
+            pid = _started(self._read_line(answer), argv[0])
         except BaseException:
             os.close(answer)
             raise
@@ -153,62 +133,77 @@ class Launcher:
 
     def send_signal(self, pid: int, number: int) -> None:
         """Send a signal to the process group of a program that was started here."""
+        self._process.wake()
         os.close(self._ask("kill", pid, int(number)))
 
+    def news(self, notice: int) -> str | None:
+        """Return what is told of a program, nothing where nobody can any more; None: no news."""
+        if not _is_readable(notice, 0) and self._process.wake():
+            return None
+        return self._read_line(notice)
+
     def clean(self, grace: float) -> tuple[int, ...]:
-        """Kill what was left behind; return the pids still alive after ``grace`` seconds."""
+        """Kill what was left behind; return the pids still alive after ``grace`` seconds.
+
+        A launcher that isn't as it was when it began is replaced: nothing of what it has become
+        is passed on to the next program.
+        """
         try:
-            answer = self._ask("clean", float(grace))
-            words = self._read_answer(answer, grace).split()
-            os.close(answer)
+            words = self._call("clean", float(grace), more=grace).split()
         except TargetError:
             words = []
         if words[:1] != ["cleaned"]:
             self.usable = False
-            return self._by_tag.clean(grace)
+            return tuple({*self._process.killed, *self._by_tag.clean(grace)})
         self._by_tag.forget_all()
+        if self._process.is_changed():
+            self._replace()
         return tuple(int(word) for word in words[1:])
 
-    def _read_answer(self, answer: int, more: float = 0) -> str:
-        """Read one answer; nothing where there is none in time: then the launcher is killed."""
-        if _is_readable(answer, ANSWER_SECONDS + more):
-            return _read_line(answer)
-        self.usable = False
-        self._process.kill()
-        return ""
+    def _replace(self) -> None:
+        """Go on with a launcher process that no program has touched."""
+        self._process.end()
+        self._process = LauncherProcess()
+        try:
+            self.usable &= self._take_place(self._layout) == self.namespace_problem
+        except TargetError:
+            self.usable = False
 
     def stop(self) -> None:
         """Have the launcher kill all that is below it, and end."""
         self.usable = False
-        try:
-            self._control.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
+        self._process.hang_up()
 
     def close(self) -> None:
         """End the launcher."""
         stopping.forget(self)
-        self.stop()
-        self._control.close()
-        self._process.wait()
+        self.usable = False
+        self._process.end()
+        if self._process.killed:
+            self._by_tag.close()
+
+    def _call(self, *message: Any, more: float = 0) -> str:
+        """Send a message; return the line that answers it, nothing where none does."""
+        answer = self._ask(*message)
+        try:
+            return self._read_line(answer, more)
+        finally:
+            os.close(answer)
+
+    def _read_line(self, answer: int, more: float = 0) -> str:
+        line = self._process.read_line(answer, ANSWER_SECONDS + more)
+        if not line:
+            self.usable = False
+        return line
 
     def _ask(self, *message: Any, fds: Sequence[int] = ()) -> int:
         """Send a message; return where its answer can be read."""
-        body = marshal.dumps(message)
-        data = len(body).to_bytes(LENGTH_BYTES, "big") + body
-        answer, answer_to = os.pipe()
         try:
-            with self._lock:
-                sent = socket.send_fds(self._control, [data], [*fds, answer_to])
-                self._control.sendall(data[sent:])
+            return self._process.send(message, fds, ANSWER_SECONDS)
         except OSError as error:
-            os.close(answer)
             self.usable = False
             stopping.check()
             raise TargetError(GONE) from error
-        finally:
-            os.close(answer_to)
-        return answer
 
 
 class LaunchedProgram:
@@ -222,13 +217,10 @@ class LaunchedProgram:
 
     def ended(self) -> int | None:
         """Return the exit status, negative for a signal; None while it runs."""
-        if self._code is None and _is_readable(self.notice, 0):
-            words = _read_line(self.notice).split()
-            if words[:1] != ["ended"]:
-                self._launcher.usable = False
-                stopping.check()
-                raise TargetError(GONE)
-            self._code = int(words[1])
+        if self._code is None:
+            news = self._launcher.news(self.notice)
+            if news is not None:
+                self._code = _ended(news)
         return self._code
 
     def signal_group(self, number: int) -> None:
@@ -315,30 +307,25 @@ def probe_namespaces() -> str:
 
 
 def _started(line: str, name: str) -> int:
-    words = line.split()
-    if words[:1] == ["started"]:
-        return int(words[1])
-    if words[:1] == ["failed"]:
-        reason = os.strerror(int(words[1]))
-        raise TargetError(f"{name} can't be started: {reason}")
-    stopping.check()
-    raise TargetError(GONE)
+    match line.split():
+        case ["started", pid] if pid.isdecimal():
+            return int(pid)
+        case ["failed", number] if number.isdecimal():
+            raise TargetError(f"{name} can't be started: {os.strerror(int(number))}")
+        case _:
+            stopping.check()
+            raise TargetError(GONE)
 
 
-def _read_line(fd: int) -> str:
-    """Read one line, byte by byte: the next one may be there already."""
-    line = bytearray()
-    while not line.endswith(b"\n"):
-        byte = os.read(fd, 1)
-        if not byte:
-            return ""
-        line += byte
-    return line.decode()
+def _ended(line: str) -> int:
+    word, _, code = line.strip().partition(" ")
+    if word != "ended" or not code.removeprefix("-").isdecimal():
+        stopping.check()
+        raise TargetError(GONE)
+    return int(code)
 
 
 def _is_readable(fd: int, timeout: float) -> bool:
-    import select
-
     poller = select.poll()
     poller.register(fd, select.POLLIN)
     return bool(poller.poll(timeout * 1000))

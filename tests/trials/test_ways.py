@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from guard.errors import UsageError
-from guard.model import PASS, TAINTED
+from guard.model import FAIL, PASS, TAINTED
 from guard.results import Observation, TrialResult
 from guard.trials import sandbox
 from guard.trials.kept import Left
@@ -179,6 +179,46 @@ def test_a_trial_is_the_same_and_leaves_nothing_to_the_next(
         assert following == clean, name
         assert seen[name][0] == result, name
         assert seen[name][1] == clean, name
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount there")
+@pytest.mark.parametrize("way", ["overlay", "pool", "fresh"], indirect=True)
+def test_what_a_trial_mounts_or_limits_does_not_reach_the_next(repo: ScratchRepo, way: str) -> None:
+    make(repo)
+    look = case_of(utterance="find . | sort; cat d/b.md; ulimit -n; nice; echo $PPID")
+    messes = [
+        *("mount -t tmpfs t d", "mkdir x; mount -t tmpfs t x; echo 1 >x/z"),
+        *("mount --bind a.md d/b.md", "kill -STOP $PPID"),
+        *("renice 7 $PPID", "prlimit --nofile=77:77 --pid $PPID"),
+    ]
+
+    def run() -> None:
+        with staged(repo, SCRIPT) as stage:
+            *plain, launcher = run_trial(stage, look, 1).observation.stdout.split()
+            run_trial(stage, case_of(utterance="echo more >>a.md; (unshare -m true)"), 1)
+            assert run_trial(stage, look, 1).observation.stdout.split() == [*plain, launcher]
+            for mess in messes:
+                done = run_trial(stage, case_of(utterance=mess), 1)
+                assert (done.observation.exit_status, done.isolation[-5:]) == (0, NAMES[way][-5:])
+                *after, other = run_trial(stage, look, 1).observation.stdout.split()
+                assert (after, other != launcher) == (plain, True), mess
+                launcher = other
+
+    run_by(way, run)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount there")
+def test_what_a_trial_mounts_is_out_of_its_checkers_sight(repo: ScratchRepo, way: str) -> None:
+    make(repo)
+    checked = {"command": [{"argv": ["grep", "-q", "^a$", "a.md"]}], "no_changes": True}
+
+    def run() -> None:
+        with staged(repo, SCRIPT) as stage:
+            for mess, verdict in {"mount --bind run.sh a.md": PASS, "echo b >a.md": FAIL}.items():
+                case = case_of(utterance=mess, expected=checked)
+                assert run_trial(stage, case, 1).verdict == verdict
+
+    run_by(way, run)
 
 
 def test_files_given_to_one_case_are_not_there_for_another(repo: ScratchRepo, way: str) -> None:
