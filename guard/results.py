@@ -279,3 +279,5 @@ class Report(NamedTuple):
     """Which model or program is another than when cases last held: said first, changes nothing."""
     commits: int | None = None
     """How many commits the rules judged; None where they were asked about none."""
+    nothing_owed: bool = False
+    """Whether what is owed was asked for, and nothing is."""

@@ -17,7 +17,7 @@ from guard.project import Project
 from guard.proofs.past_agent import agent_in
 from guard.tree import Tree
 from guard.wording.reasons import one_line
-from guard.wording.units import count, list_price
+from guard.wording.units import answered_by, count, list_price
 
 MARKS: Final = {GOOD: HOLDS, BAD: BROKEN, SKIPPED: UNKNOWN, STOPPED: UNKNOWN}
 #: Commits and files that are listed.
@@ -52,7 +52,7 @@ def _evidence(tried: Tried) -> str:
     if result.graded_count:
         told += f", {result.passed} of {result.graded_count} passed"
     if result.reused:
-        told += f" (known of {result.reused[:10]})"
+        told += f" ({answered_by(result.reused)})"
     if tried.kind in (SKIPPED, STOPPED) and result.reason:
         told += f" ({printable(one_line(result.reason, REASON))})"
     return told

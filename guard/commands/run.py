@@ -77,7 +77,8 @@ def run(
         if not selection and affected is not None:
             report = report._replace(notes=(f"nothing is affected since {affected}",))
             return finish_report(project, report, options)
-        if not selection and not missing:
+        nothing_retained = selectors or not (owed and project.records)
+        if not selection and not missing and nothing_retained:
             raise UsageError("there is no case to run", "guard new-case ID --agent AGENT")
         if check_only is not None:
             report = _checked(project, selection, check_only, report)
@@ -91,8 +92,9 @@ def run(
                 report = report._replace(notes=(standing.line,))
                 if standing.cases:
                     return _unchanged(project, report, standing, missing, options)
+                engine.answers.anew = standing.anew
+            cases = [s.case for s in selection]
             if owed:
-                cases = [s.case for s in selection]
                 selection = [s for s in selection if engine.is_owed(s.case)]
             # What is owed was mostly begun before: paying goes on where it was stopped.
             results = engine.run(selection, resume=resume or owed)
@@ -106,9 +108,8 @@ def run(
 
 
 def _with_proofs(report: Report, paid: Paid, *, nothing: bool) -> Report:
-    notes = ("nothing is owed",) if nothing and not paid.proofs else ()
     return report._replace(
-        notes=(*report.notes, *notes),
+        nothing_owed=nothing and not paid.proofs and not paid.not_established,
         regressions=paid.proofs,
         not_established=(*report.not_established, *paid.not_established),
     )

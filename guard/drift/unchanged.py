@@ -29,6 +29,8 @@ class Standing(NamedTuple):
     """As their receipts answer; none where the suite is to be run."""
     line: str = ""
     """What is unchanged since when; or why the suite is run."""
+    anew: frozenset[str] = frozenset()
+    """Ids of the cases that are run for a reason which no receipt can answer."""
 
 
 class Suite:
@@ -48,10 +50,13 @@ class Suite:
         """Return the receipts that answer all of it, or why it is to be run."""
         answered: list[CaseResult] = []
         reasons: dict[str, int] = {}
+        anew: set[str] = set()
         for chosen in self.selection:
             case = self.engine.bounded(chosen.case)
             receipt = self.answers.receipt_for(case, self.answers.key(case))
             reason = self._last_failed(case) or self._untold(case)
+            if reason:
+                anew.add(case.id)
             if receipt is None or reason:
                 reason = reason or self._changed(case)
                 reasons[reason] = reasons.get(reason, 0) + 1
@@ -59,7 +64,8 @@ class Suite:
                 answered.append(result_of(receipt, chosen))
         if reasons:
             told = [f"{why} ({count(n, 'case')})" for why, n in reasons.items()]
-            return Standing(line=f"{OPTION}: the suite is run, for {listed(told)}")
+            line = f"{OPTION}: the suite is run, for {listed(told)}"
+            return Standing(line=line, anew=frozenset(anew))
         return Standing(tuple(answered), self._unchanged(answered))
 
     def _last_failed(self, case: Case) -> str:

@@ -15,7 +15,7 @@ from guard.project import Project
 from guard.proofs.past_agent import agent_in
 from guard.proofs.prove import Proved
 from guard.regressions import FILE
-from guard.reports.wording import each_took
+from guard.reports.wording import by_receipt, each_took
 from guard.results import CaseResult, ProofResult, Side
 from guard.skills import is_skill
 from guard.snapshot import head_tree
@@ -42,7 +42,7 @@ def describe(proved: Proved, case: Case, engine: Engine, *, recorded: bool) -> s
 def _red(proved: Proved, case: Case, project: Project) -> list[str]:
     proof, name = proved.proof, shell_path(case.id)
     result = proof.before_result
-    took = (each_took(result) or f"(kept, {_when(result)})") if result else ""
+    took = (each_took(result) or by_receipt(result)) if result else ""
     kept = "Kept; nothing recorded yet." if proved.kept else "It can't be kept: it will run again."
     return [
         f"✗ {printable(case.id)} on the skill as it is: {_counted(proof.before)} passed    {took}",
@@ -50,10 +50,6 @@ def _red(proved: Proved, case: Case, project: Project) -> list[str]:
         f"RED, as it should be before a fix: this case sees the bug. {kept}",
         f"next: edit {_entry_file(case, project)}, then again: guard prove {name}",
     ]
-
-
-def _when(result: CaseResult) -> str:
-    return f"{result.reused[:16].replace('T', ' ')} UTC"
 
 
 def _groups(result: CaseResult | None, case: Case) -> list[str]:
@@ -116,7 +112,7 @@ def _side(side: Side | None, result: CaseResult | None) -> str:
     low, high = wilson(side.passed, side.trials) if side else (0.0, 1.0)
     counted = f"{_counted(side)} ({100 * low:.0f} to {100 * high:.0f} %)"
     if result and result.reused:
-        return f"{counted}, kept of {_when(result)}"
+        return f"{counted}, {by_receipt(result)}"
     took = each_took(result) if result else ""
     return f"{counted}, {took}" if took else counted
 

@@ -9,7 +9,7 @@ from guard.output import printable
 from guard.results import BaseRun, CaseResult, ProofResult, Report
 from guard.wording.intervals import wilson
 from guard.wording.reasons import one_line
-from guard.wording.units import duration, money
+from guard.wording.units import answered_by, duration, money
 
 #: Characters of a commit's id that people are shown.
 SHORT = 7
@@ -30,7 +30,7 @@ def case_sentence(case: CaseResult) -> str:
 
 def by_receipt(case: CaseResult | None) -> str:
     """Say of when the evidence is where nothing was run; empty where something was."""
-    return f"by the receipt of {case.reused}" if case and case.reused else ""
+    return answered_by(case.reused) if case and case.reused else ""
 
 
 def proof_receipts(proof: ProofResult) -> str:
@@ -71,7 +71,7 @@ def base_sentence(base: BaseRun) -> str:
     if not base.verdict:
         return f"not run on {where}: {reason}"
     told = f"{base.passed} of {base.trials} on {where}"
-    told += f", by the receipt of {base.reused}" if base.reused else ""
+    told += f", {answered_by(base.reused)}" if base.reused else ""
     if base.verdict in (model.PASS, model.XFAIL):
         return f"it held before your change: {told}"
     if base.verdict in (model.FAIL, model.XPASS):

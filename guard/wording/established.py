@@ -41,7 +41,9 @@ def established(report: Report) -> str:
 
 def _say_nothing(report: Report) -> str:
     nothing = "nothing was asked of any case, so nothing is claimed"
-    if report.command == "check":
+    if report.nothing_owed:
+        nothing = "nothing is owed"
+    elif report.command == "check":
         nothing = "what can be told without a run holds; nothing is claimed of what an agent does"
     elif report.command == "ci":
         nothing = "nothing is affected, so nothing is claimed of what an agent does"

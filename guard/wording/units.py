@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from guard.output import printable
@@ -27,6 +28,16 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def answered_by(date: str) -> str:
+    """Say of when the evidence is that answered: its day, and today also the minute.
+
+    ``date``: UTC, as a receipt states it.
+    """
+    today = datetime.now(UTC).date().isoformat()
+    minute = f" {date[11:16]} UTC" if date[:10] == today and len(date) > 15 else ""
+    return f"answered by a receipt of {date[:10]}{minute}"
 
 
 def money(usd: float) -> str:

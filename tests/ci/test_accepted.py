@@ -107,7 +107,7 @@ def test_each_reason_is_said_once_with_its_number() -> None:
 # At the command line --------------------------------------------------------------------------
 
 ACCEPTING = CONFIG + "receipts: {accept: [ci, local]}\n"
-ANSWERED = "by the receipt of"
+ANSWERED = "answered by a receipt of"
 REFUSED = "1 local receipt was not accepted: receipts.accept is ci"
 
 

@@ -169,7 +169,7 @@ def test_steps_that_were_run_are_answered_by_receipts(repo: ScratchRepo) -> None
     second = bisect(repo, made[0], made[-1])
     assert found(second) == found(first) == made[2][:10]
     assert ran(second) == (0, ran(first)[0])
-    assert "(known of " in second.out
+    assert "(answered by a receipt of 20" in second.out
     fresh = bisect(repo, made[0], made[-1], "--no-cache")
     assert ran(fresh) == ran(first)
 

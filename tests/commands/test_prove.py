@@ -66,7 +66,7 @@ def test_red_then_green(started: ScratchRepo) -> None:
     assert green.code == 0, green
     assert "taxi PROVEN: fails without your change (reply_contains), passes with it" in green.out
     assert "before 0 of 2" in green.out
-    assert "kept of" in green.out
+    assert "answered by a receipt of" in green.out
     assert f"git add {SKILL_PATH} {CASE_PATH} {RECORDS}" in green.out
     found = record_of(started)
     assert found["fails_on"] == ["reply_contains"]
@@ -109,7 +109,7 @@ def test_both_sides_at_once_where_the_edit_came_first(started: ScratchRepo) -> N
     started.write({SKILL_PATH: FIXED})
     outcome = guard(started, "prove", "taxi")
     assert outcome.code == 0, outcome
-    assert "kept of" not in outcome.out
+    assert "answered by a receipt of" not in outcome.out
     assert record_of(started)["proof"]["before"] == {"passed": 0, "trials": 2}
 
 
@@ -140,7 +140,7 @@ def test_red_and_green_by_run_make_a_proof_at_no_cost(started: ScratchRepo) -> N
     assert guard(started, "run", "taxi").code == 0
     outcome = guard(started, "prove", "taxi", "--max-seconds", "0")
     assert outcome.code == 0, outcome
-    assert outcome.out.count("kept of") == 2
+    assert outcome.out.count("answered by a receipt of") == 2
 
 
 def test_a_red_by_run_is_filled_up_where_its_gate_stopped_sooner(started: ScratchRepo) -> None:

@@ -18,7 +18,7 @@ from tests.conftest import ScratchRepo
 from tests.exchange.files import Fields, cloned, exported, forged, receipts, trials
 from tests.running.dates import ago
 
-ANSWERED = "by the receipt of"
+ANSWERED = "answered by a receipt of"
 
 
 @pytest.fixture(autouse=True)

@@ -75,7 +75,7 @@ def test_a_run_that_a_proof_answered_shows_the_trials_of_the_proof(
     guard("prove", "one").ends_in(3)
     repo.write({"agent/rules.md": "ask\n"})
     guard("prove", "one").ends_in(0)
-    guard("run", "one").ends_in(0).says("by the receipt")
+    guard("run", "one").ends_in(0).says("answered by a receipt of")
     guard("show", "one#1").ends_in(0).says("✓ one#1 PASS")
     guard("show", "one#before-1").ends_in(0).says("✗ one#before-1 FAIL")
     guard("show", "one#after-1").ends_in(0).says("✓ one#after-1 PASS")

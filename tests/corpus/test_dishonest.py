@@ -167,8 +167,8 @@ def test_a_red_that_stood_in_a_proof_is_not_bought_again(repo: ScratchRepo) -> N
     repo.commit("later", {SCRIPT: FIXED + "# kindly\n", "agent/budget.md": "taxi 401\n"})
     found, outcome = told(repo, "verify")
     assert (found["verdict"], outcome.code) == ("PROVEN", 0)
-    assert "before by the receipt of 20" in outcome.out
-    assert "after by the receipt" not in outcome.out
+    assert "before answered by a receipt of 20" in outcome.out
+    assert "after answered by" not in outcome.out
     assert "receipt" not in told(repo, "verify", "--live")[1].out
 
 

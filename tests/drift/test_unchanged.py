@@ -15,6 +15,8 @@ from tests.commands.calling import Outcome, call_guard
 from tests.conftest import ScratchRepo
 from tests.drifting import CASE, SKILL, Brewer
 
+ANSWERED = "answered by a receipt of"
+
 
 @pytest.fixture
 def brewer(repo: ScratchRepo, tmp_path_factory: pytest.TempPathFactory) -> Brewer:
@@ -84,7 +86,7 @@ def test_a_new_case_has_no_green_run(brewer: Brewer) -> None:
     outcome = nightly(brewer)
     assert outcome.code == 0
     assert "for there is no green run yet (1 case)" in outcome.out
-    assert "by the receipt of" in outcome.out  # the other one
+    assert ANSWERED in outcome.out  # the other one
     assert not is_run(nightly(brewer))
     assert "2 cases held then" in nightly(brewer).out
 
@@ -100,14 +102,17 @@ def test_a_program_that_is_gone_is_not_unchanged(brewer: Brewer) -> None:
     back = nightly(brewer)
     assert back.code == 0
     assert "for the last verdict was ERROR" in back.out
+    assert ANSWERED not in back.out  # it is shown to hold again, not remembered
 
 
 def test_a_target_that_tells_nothing_is_run_each_time(brewer: Brewer) -> None:
     brewer.be("")
     assert is_run(nightly(brewer))
-    again = nightly(brewer, "--no-cache")
+    assert ANSWERED in call_guard(brewer.repo.root, "run").out  # that asks for no more
+    again = nightly(brewer)
     assert is_run(again)
     assert "target brewer doesn't tell what it drives" in again.out
+    assert ANSWERED not in again.out
 
 
 def test_evidence_that_is_too_old_is_bought_again(brewer: Brewer) -> None:

@@ -167,7 +167,7 @@ def test_a_run_that_is_answered_calls_no_trial(
 ) -> None:
     guard("run").ends_in(0)
     log.unlink()
-    guard("run").ends_in(0).says("by the receipt of")
+    guard("run").ends_in(0).says("by a receipt of")
     assert log.read_text().splitlines() == [
         "guard_agents",
         "guard_targets",

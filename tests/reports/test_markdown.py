@@ -14,7 +14,7 @@ def test_a_full_report() -> None:
         "| ✗ | radik-closed | FAIL, repeated | 0 of 2 | 0 to 66 % | $0.46, 30 s a trial"
         r" | 2 x no\_changes: 1 file changed |"
     ) in shown
-    assert "| ✓ | marcus | PASS | 10 of 10 | 72 to 100 % |  | by the receipt of" in shown
+    assert "| ✓ | marcus | PASS | 10 of 10 | 72 to 100 % |  | answered by a receipt of" in shown
     sides = "before 0 of 3 (0 to 56 %) after 10 of 10 (72 to 100 %) p = 0.003"
     assert f"| ✓ | eur-taxi | PROVEN | pinned | {sides} |" in shown
     assert "| ✗ | fix-needs-case | a1b2c3d fix: taxi |" in shown

@@ -11,7 +11,7 @@ from guard.reports import html_report, json_report, junit, markdown, text
 from guard.results import CaseResult, ProofResult, Report, Side
 
 DATE = "2026-07-12T10:00:00+00:00"
-BY = "by the receipt of 2026-07-12"
+BY = "answered by a receipt of 2026-07-12"
 
 
 def answered(verdict: str = "PASS", date: str = DATE) -> CaseResult:

@@ -15,7 +15,7 @@ guard run: the working tree at a1b2c3d (main), by claude 2.1, sonnet
 ✗ radik-closed FAIL: 0 of 2 passed (0 to 66 %), and 0 of 2 when repeated    $0.46, 30 s a trial
   all 2: no_changes: 1 file changed    guard show radik-closed#1
 ? olga OWED: not started
-✓ marcus PASS: 10 of 10 passed (72 to 100 %), by the receipt of 2026-07-12
+✓ marcus PASS: 10 of 10 passed (72 to 100 %), answered by a receipt of 2026-07-12
 ✓ eur-taxi PROVEN (pinned): fails without the fix (no_changes), passes with it
   before 0 of 3 (0 to 56 %)   after 10 of 10 (72 to 100 %)   p = 0.003
 ✗ old-bug VACUOUS

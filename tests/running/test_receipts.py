@@ -277,7 +277,7 @@ def test_a_second_run_is_answered_and_says_since_when(
     assert second["runs"] == []
     assert (second["verdict"], second["passed"], second["trials"]) == ("PASS", 4, 4)
     assert second["receipt"] == first["receipt"]
-    guard("run").says("by the receipt of 20")
+    guard("run").says("by a receipt of 20")
     fresh = guard.report("--no-cache")["cases"][0]
     assert len(fresh["runs"]) == 4
     assert fresh["receipt"] != first["receipt"]
@@ -358,7 +358,7 @@ def answered(repo: ScratchRepo, *options: str) -> bool:
     """Run the one case, which holds; return whether a receipt answered."""
     outcome = call_guard(repo.root, "run", *options)
     assert outcome.code == 0, outcome
-    return "by the receipt of" in outcome.out
+    return "by a receipt of" in outcome.out
 
 
 def test_a_changed_variable_or_gate_runs_the_case_again(
@@ -416,4 +416,4 @@ def test_a_store_of_no_use_costs_a_run_and_no_verdict(repo: ScratchRepo, damage:
         outcome = call_guard(repo.root, "run")
         assert outcome.code == 0
         assert "running without receipts" in outcome.err
-        assert "by the receipt of" not in outcome.out
+        assert "by a receipt of" not in outcome.out

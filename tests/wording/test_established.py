@@ -58,6 +58,7 @@ def test_what_ran_is_said_to_have_run(verdict: str, said: str) -> None:
 def test_nothing_asked() -> None:
     assert "nothing is claimed" in established(Report("run"))
     assert "did not hold (2)" in established(Report("run", exit_code=2))
+    assert established(Report("run", nothing_owed=True)) == "nothing is owed"
 
 
 @pytest.mark.parametrize("verdict", ["ERROR", "SKIP", "OWED", "STALE", "UNGRADED", "INCONCLUSIVE"])

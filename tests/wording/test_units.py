@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from guard.wording import units
@@ -29,6 +31,18 @@ def test_estimates_say_that_they_are_list_prices() -> None:
 )
 def test_duration(seconds: float, said: str) -> None:
     assert units.duration(seconds) == said
+
+
+def test_a_receipt_is_told_by_its_day_and_that_of_today_by_its_minute() -> None:
+    said = units.answered_by("2026-07-12T10:00:00+00:00")
+    assert said == "answered by a receipt of 2026-07-12"
+    assert units.answered_by("2026-07-12") == said
+    now = datetime.now(UTC).isoformat()
+    told = units.answered_by(now)
+    assert told.startswith(f"answered by a receipt of {now[:10]}")
+    # The day may have ended since.
+    today = datetime.now(UTC).date().isoformat() == now[:10]
+    assert told.endswith(f" {now[11:16]} UTC") or not today
 
 
 def test_count() -> None:
