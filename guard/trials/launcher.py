@@ -44,6 +44,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
+CLONE_NEWIPC = 0x08000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_NOATIME, MS_NODIRATIME, MS_BIND = 32, 1024, 2048, 4096
 MS_REC, MS_SLAVE, MS_RELATIME = 16384, 1 << 19, 1 << 21
@@ -85,6 +86,8 @@ class Server:
         self.poller = select.poll()
         self.poller.register(control.fileno(), select.POLLIN)
         self.start_process = choose_spawn()
+        self.apart = False
+        """Whether we are in namespaces of our own."""
         self.running: dict[int, tuple[int, int]] = {}
         """pid → its pidfd, and where its end is reported."""
 
@@ -109,7 +112,10 @@ class Server:
         elif message[0] == "clean":
             report(fds[-1], "cleaned", *self.clean(message[1]))
         elif message[0] == "place":
-            report(fds[-1], "ready", enter_namespace(*message[1:]))
+            refused = enter_namespace(*message[1:])
+            self.apart = not refused
+            self.renew_queues()
+            report(fds[-1], "ready", refused)
             # A change of who we are may have undone it.
             wake_when_orphaned()
         for fd in fds:
@@ -162,7 +168,13 @@ class Server:
             for pid in descendants(os.getpid()):
                 send_signal(os.kill, pid, signal.SIGKILL)
             time.sleep(0.001)
+        self.renew_queues()
         return left
+
+    def renew_queues(self) -> None:
+        """Give the next trial queues, semaphores and shared segments of its own, where we can."""
+        if self.apart:
+            libc.unshare(CLONE_NEWIPC)
 
     def _wait_for_end(self, grace: float) -> None:
         deadline = time.monotonic() + grace

@@ -111,16 +111,16 @@ LATE = {"before": {"kind": "parent"}, "fails_on": ["timeout"]}
 
 
 def test_a_time_out_that_is_recorded_is_the_cases_own(repo: ScratchRepo) -> None:
-    slow = CLERK.replace("time.sleep(60)", "time.sleep(1)")
+    slow = CLERK.replace("time.sleep(60)", "time.sleep(4)")
     repo.commit("start", {**BASE, "agent/clerk.py": slow, SKILL_PATH: SLOW})
-    asked = {CASE_PATH: case("{no_changes: true}", "timeout: 9\n")}
+    asked = {CASE_PATH: case("{no_changes: true}", "timeout: 60\n")}
     repo.commit("fix", {**fix(), **asked, "regressions.json": regressions(taxi=record(**LATE))})
-    outcome = call_guard(repo.root, "verify", "--timeout", "0.5")
+    outcome = call_guard(repo.root, "verify", "--timeout", "1")
     assert ("taxi VACUOUS" in outcome.out, outcome.code) == (True, 1), outcome
-    assert "its own 9 s: --timeout 0.5 isn't used" in outcome.err
+    assert "its own 60 s: --timeout 1 isn't used" in outcome.err
     # Where the case itself says so little, it is a proof: with the option and without it.
-    repo.write({CASE_PATH: case("{no_changes: true}", "timeout: 0.5\n")})
-    assert "taxi PROVEN" in call_guard(repo.root, "verify", "--timeout", "9").out
+    repo.write({CASE_PATH: case("{no_changes: true}", "timeout: 3\n")})
+    assert "taxi PROVEN" in call_guard(repo.root, "verify", "--timeout", "60").out
     assert "--timeout" not in call_guard(repo.root, "verify").err
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -116,6 +117,32 @@ def test_no_mount_can_be_undone_from_inside(tmp_path: Path, opened: list[Sandbox
     assert sh(box, f"({script}) 2>/dev/null; ls {slot.parent}; id -u", slot) == (
         f"slot\n{os.getuid()}\n"
     )
+
+
+SEGMENT = """\
+import ctypes
+print(ctypes.CDLL(None).shmget(0x67756172, 64, 0o3600))  # IPC_CREAT | IPC_EXCL
+"""
+
+
+def has_ipc_namespaces() -> bool:
+    try:
+        return int(Path("/proc/sys/user/max_ipc_namespaces").read_text()) > 0
+    except OSError:
+        return False
+
+
+@needs_namespaces
+@pytest.mark.skipif(not has_ipc_namespaces(), reason="this machine gives no IPC namespaces")
+def test_shared_segments_are_gone_in_the_next_trial(tmp_path: Path, opened: list[Sandbox]) -> None:
+    script = f"{sys.executable} -c '{SEGMENT}'"
+    opened.append(box := open_sandbox(Layout((), ())))
+    found: list[bool] = []
+    for _ in range(2):
+        found += [int(sh(box, script, tmp_path)) >= 0 for _ in range(2)]
+        box.starter.clean(0)
+    assert found == [True, False] * 2
+    assert ctypes.CDLL(None).shmget(0x67756172, 64, 0o600) == -1, "it is on this machine now"
 
 
 @needs_namespaces
