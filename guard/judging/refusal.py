@@ -13,6 +13,7 @@ from typing import NamedTuple
 from guard.change import Change
 from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal, literal_prefix
+from guard.judging.again import as_called
 from guard.judging.amend import is_amend, takes_all
 from guard.judging.left_out import LeftOut, is_partial, left_out
 from guard.messages.commandline import place_options, read_command_line
@@ -35,6 +36,8 @@ _YOURS = "      # REASON: yours"
 _NO_FIX = "      # reword it: nothing came before that it could fix"
 _FIX_RULES = ("fix-needs-case", "fix-needs-record")
 _RECORD = "record-invalid"
+_GRADERS = "grader-proof"
+_ON_PURPOSE = "      # where it asks for something else on purpose"
 
 
 class Refused(NamedTuple):
@@ -136,12 +139,35 @@ def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> It
         yield f'git interpret-trailers --in-place --trailer "{trailer}" {kept}{_YOURS}'
     elif violation.rule in _FIX_RULES:
         yield from _fix_commands(violation, left, refused)
+    elif violation.rule == _GRADERS and (edited := _edited(violation, refused)):
+        yield from _undo_or_prove(violation, edited, refused)
     elif violation.rule == _RECORD and left:
         yield _add_command([it.path for it in left[:SHOWN]], left, refused)
-    elif violation.rule == "case-weakened" and violation.hint and not trailer:
+    elif violation.rule in ("case-weakened", _RECORD) and violation.hint and not trailer:
         yield from (*violation.hint, _add_command([REGRESSIONS], left, refused))
     else:
         yield from violation.hint or _bring_back(violation, refused)
+
+
+def _edited(violation: Violation, refused: Refused) -> tuple[str, list[str]] | None:
+    """Return what the commit edits of what broke a proof, and where it is as it was before."""
+    entries = [e for e in refused.change.entries if e.name in violation.paths and e.old]
+    for rev in ("HEAD", "HEAD^"):
+        found = [refused.repo.resolve(f"{rev}:{entry.name}") for entry in entries]
+        if entries and found == [entry.old.oid for entry in entries if entry.old]:
+            return rev, [entry.name for entry in entries[:SHOWN]]
+    return None
+
+
+def _undo_or_prove(
+    violation: Violation, edited: tuple[str, list[str]], refused: Refused
+) -> Iterator[str]:
+    """Yield the likely mend, the edit's undoing; then the one of an edit that is meant."""
+    rev, paths = edited
+    pasted = " ".join(map(refused.path, paths))
+    yield f"{refused.git} checkout {rev} -- {pasted}"
+    added = f"{refused.git} add {pasted} {_pasted_records(refused)}"
+    yield f"{violation.hint[0]} && {added}{_ON_PURPOSE}"
 
 
 def _bring_back(violation: Violation, refused: Refused) -> Iterator[str]:
@@ -197,6 +223,10 @@ def with_kept(path: str, pasted: str) -> str:
     The folder need not be there: what stands for both matches the file alone, too.
     """
     return f"{pasted.removesuffix('.json')}*" if path == REGRESSIONS else pasted
+
+
+def _pasted_records(refused: Refused) -> str:
+    return with_kept(REGRESSIONS, refused.path(REGRESSIONS))
 
 
 def new_case_command(violation: Violation) -> str:
@@ -257,6 +287,10 @@ def _repeat(violation: Violation, left: list[LeftOut], refused: Refused) -> str:
     """Return the command that repeats the commit as it was asked for."""
     if read_command_line(refused.argv).name == "am":
         return "git am --continue"
+    if not refused.message_file and (called := as_called(refused.argv)):
+        # What is proven anew belongs to a commit of some paths, too.
+        proven = violation.rule == _GRADERS and is_partial(refused.repo)
+        return f"{called} {_pasted_records(refused)}" if proven else called
     words = [f"{refused.git} commit"]
     if is_amend(refused.argv):
         words.append("--amend")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,25 @@ def test_a_loosened_case_is_refused_though_a_trailer_names_it(installed: Install
     said = installed.refuse("test: loosen\n\nCase-Weakened: taxi: it was flaky on my machine")
     assert LOST in said
     assert "command accepts now what happened before the fix" in said
+
+
+def test_a_loosened_case_is_undone_or_proven_anew(installed: Installed) -> None:
+    installed.stage({CASE: case("{command: {argv: [sh, -c, 'true']}, asks: true}")})
+    said = installed.refuse("test: loosen")
+    assert f"  do       git checkout HEAD -- {CASE}\n" in said
+    assert f"guard prove taxi && git add {CASE} regressions*      # where it asks for" in said
+    # What can be pasted repeats the commit as it was asked for, with its message.
+    assert re.search("\n           git commit .*'test: loosen'\n", said)
+    assert len(said[said.index("guard: refused") :].splitlines()) <= 8
+    installed.git("checkout", "HEAD", "--", CASE)
+    assert installed.git("status", "--porcelain") == ""
+
+
+def test_a_check_that_stayed_as_it_was_is_not_to_be_undone(installed: Installed) -> None:
+    installed.stage({CHECKS: ALWAYS})
+    said = installed.refuse("chore: tidy the checks")
+    assert "git checkout" not in said
+    assert "  do       guard prove taxi\n" in said
 
 
 def test_what_concerns_no_check_asks_none(installed: Installed) -> None:
