@@ -215,7 +215,7 @@ def test_one_that_cannot_be_replaced_is_not_used_again(tmp_path: Path) -> None:
     launcher = Launcher(Layout((), ((str(tmp_path / "kept"), True),)))
     assert launcher.namespace_problem == ""
     os.rmdir(tmp_path / "kept")
-    sh(launcher, NICE)
+    sh(launcher, LIMIT)
     launcher.clean(0)
     assert not launcher.usable
     launcher.close()
