@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol
 from guard.errors import TargetError
 from guard.plugin.api import Finished
 from guard.trials import stopping
+from guard.trials.asking import clock_stopped
 
 #: Bytes of one stream that are kept; a program that writes more is killed.
 STREAM_CAP = 256 << 20
@@ -253,6 +254,11 @@ def run_checker(argv: Sequence[str], workspace: str, timeout: float = CHECKER_TI
     allow-listed environment with a HOME of its own. Neither exit status nor signal means
     that ``timeout`` seconds were not enough. Raises `TargetError` where it can't be started.
     """
+    with clock_stopped():
+        return _run_checker(argv, workspace, timeout)
+
+
+def _run_checker(argv: Sequence[str], workspace: str, timeout: float) -> Finished:
     place = _place.get()
     if place is not None:
         return _run_in(place, argv, workspace, timeout)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from guard.errors import ExitCode, UnreadableError
+from guard.plugin.exits import real_exit
 
 #: Tells the watching process that the function has more, or fewer, seconds than was said.
 SetLimit = Callable[[float], None]
@@ -63,7 +64,7 @@ def _be_the_child(function: Callable[[SetLimit], int], writing: int, seconds: fl
             if stream is not None:
                 stream.flush()
     finally:
-        os._exit(code)
+        real_exit(code)
 
 
 def _bound_memory(most: int) -> None:

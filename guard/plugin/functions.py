@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeGuard
 from guard.errors import PluginError
 from guard.evaluators.reasons import bounded
 from guard.plugin.api import Evaluator, Expectations
+from guard.plugin.exits import keep_guard_running
 from guard.results import Observation, Score
 
 Function = Callable[..., Any]
@@ -75,6 +76,7 @@ def _load_module(source: str, path: str) -> ModuleType:
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module  # before it runs: NamedTuple and dataclasses look it up
+    keep_guard_running()
     try:
         exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
     except (Exception, SystemExit) as error:  # a user's file may raise anything

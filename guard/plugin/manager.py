@@ -14,6 +14,7 @@ from guard.model import Agent
 from guard.plugin import spec
 from guard.plugin.blame import blamed_on
 from guard.plugin.entrypoints import EntryPoint
+from guard.plugin.exits import keep_guard_running
 from guard.plugin.facts import digest_of, identity_of
 
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ def _switch_off(name: str) -> str:
 
 def import_plugin(point: EntryPoint) -> ModuleType:
     """Import one installed plugin. Raises `PluginError` in one line."""
+    keep_guard_running()
     try:
         module, _, attribute = point.module.partition(":")
         found = importlib.import_module(module)

@@ -13,6 +13,7 @@ from typing import Any
 
 from guard.errors import PluginError
 from guard.git import bytes_of, text_of
+from guard.plugin.exits import keep_guard_running
 from guard.tree import GITLINK, SYMLINK, Entry, Tree
 
 
@@ -103,6 +104,7 @@ def _imported(package: str, name: str, home: str, file: str) -> ModuleType:
         raise ImportError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(found)
     sys.modules[name] = module
+    keep_guard_running()
     try:
         found.loader.exec_module(module)
     except BaseException:

@@ -218,9 +218,15 @@ class Graders(Closing):
             lay_kept(left.files, workspace)
             seen = left.observation._replace(workspace=workspace)
             judges = [e for e in self._evaluators(case) if not e.judge]
-            return grade(case, expected, seen, judges, left.own)
+            verdict = grade(case, expected, seen, judges, left.own)
+            if verdict.late:
+                # What isn't done may write there still.
+                remove_folder(self._folder)
+                self._folder = ""
+            return verdict
         finally:
-            clear_folder(workspace)
+            if self._folder:
+                clear_folder(workspace)
 
     def _empty_workspace(self) -> str:
         """Return a folder that is used again and again: to make and remove one takes longest."""

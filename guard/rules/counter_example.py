@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from guard.engine import Engine
-from guard.errors import TrialOutcome, UsageError
+from guard.errors import TrialOutcome, UnreadableError, UsageError
 from guard.model import Case, Violation
 from guard.process import CheckerPlace, checkers_run_in
 from guard.project import Project
@@ -56,10 +56,14 @@ def _judged(
                         stage.evaluators,
                         inputs=case.input,
                         leave_out=() if run_checkers else CHECKERS,
+                        seconds=case.policy.timeout,
                     )
                 problem = judgement.problem
             except TrialOutcome as error:
                 problem = error.message
+            except UnreadableError as error:
+                said = f"counter-example {number} of {case.id}: {error.message}"
+                raise UnreadableError(said, error.hint) from error
             finally:
                 before.remove()
                 after.remove()

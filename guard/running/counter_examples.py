@@ -13,13 +13,16 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from guard.errors import UsageError
+from guard.errors import GuardError, UnreadableError, UsageError
 from guard.evaluators.json_values import is_mapping
 from guard.evaluators.workspace_files import Unmet, find_place
 from guard.git import bytes_of
+from guard.model import Policy
 from guard.patching import apply_patch
 from guard.plugin.api import Evaluator, Expectations
 from guard.results import Observation, Score
+from guard.trials.asking import Asking
+from guard.trials.grading import grade_of_error, is_own
 from guard.workspace import compare_folders
 
 #: Expectation keys that read what the agent said.
@@ -54,15 +57,17 @@ def judge_counter_example(
     *,
     inputs: Mapping[str, Any] = {},
     leave_out: Collection[str] = (),
+    seconds: float = Policy().timeout,
 ) -> Judgement:
     """Put a counter-example's observation through the evaluators; compare with its ``fails``.
 
     ``leave_out`` are expectation keys that are not to be judged, such as ``command`` where no
-    checker may be started. What an evaluator raises is passed on.
+    checker may be started. Each evaluator has so many ``seconds``; `UnreadableError` where one
+    takes longer. What an evaluator raises is passed on, or named where it isn't guard's.
     """
     unstated = _NEVER_STATED if "reply" in example else _NEVER_STATED | _READ_THE_REPLY
     judged = {k: v for k, v in expected.items() if k not in leave_out and k not in unstated}
-    scores = grade(observation, judged, evaluators, inputs)
+    scores = grade(observation, judged, evaluators, inputs, seconds)
     wanted = [key for key in example["fails"] if key not in leave_out]
     not_judged = tuple(key for key in example["fails"] if key in leave_out)
     return Judgement(_find_problem(wanted, scores), not_judged)
@@ -90,11 +95,37 @@ def grade(
     expected: Mapping[str, Any],
     evaluators: Iterable[Evaluator],
     inputs: Mapping[str, Any] = {},
+    seconds: float = Policy().timeout,
 ) -> dict[str, Score]:
     """Return key → score; of two scores of one key the lower."""
+    to_ask = [*evaluators]
+    asking: Asking[dict[str, Score]] = Asking(seconds, apart=not all(map(is_own, to_ask)))
+    found = asking.run(lambda: _ask_all(asking, to_ask, observation, expected, inputs))
+    if found is None:
+        raise UnreadableError(asking.overdue)
+    return found
+
+
+def _ask_all(
+    asking: Asking[dict[str, Score]],
+    evaluators: Iterable[Evaluator],
+    observation: Observation,
+    expected: Mapping[str, Any],
+    inputs: Mapping[str, Any],
+) -> dict[str, Score]:
     found: dict[str, Score] = {}
     for evaluator in evaluators:
-        for score in evaluator.evaluate(observation, Expectations(expected, inputs)):
+        asking.ask(evaluator)
+        try:
+            scores = [*evaluator.evaluate(observation, Expectations(expected, inputs))]
+        except GuardError:
+            raise
+        except asking.anything as error:
+            if is_own(evaluator):
+                raise
+            who = f"evaluator {evaluator.name}"
+            raise UnreadableError(grade_of_error(error, who, evaluator.evaluate).reason) from error
+        for score in scores:
             if score.key not in found or score.value < found[score.key].value:
                 found[score.key] = score
     return found

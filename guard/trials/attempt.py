@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, cast
 from guard.errors import TargetError
 from guard.model import Case
 from guard.plugin.api import Finished, Trial
+from guard.plugin.exits import count_unheard, note_heard
 from guard.process import run
 from guard.results import Observation
 from guard.trials import stopping
@@ -102,8 +103,12 @@ class Attempt:
         self._done.set()
 
     def _call(self) -> None:
+        note_heard()
+        unheard = count_unheard()
         try:
             found = cast("object", self._stage.target.run(self._trial()))
+            if count_unheard() > unheard:
+                raise TargetError("a thread tried to end guard while the target ran")
             self._found = checked(found)
         except BaseException as error:  # a target is anyone's code; whatever it raises is named
             self._error = error

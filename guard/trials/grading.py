@@ -10,7 +10,9 @@ from guard import model
 from guard.errors import Blocked, Skip, TargetError
 from guard.model import Case
 from guard.plugin.api import Evaluator, Expectations
+from guard.plugin.exits import count_unheard
 from guard.results import Observation, Score
+from guard.trials.asking import Asking
 from guard.trials.baseline import excuse
 
 OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
@@ -35,6 +37,8 @@ class Grade(NamedTuple):
     excused: tuple[str, ...] = ()
     blame: str = ""
     """What broke, where it is the target or a judge."""
+    late: bool = False
+    """Whether an evaluator that wasn't done in time may still be at work in the workspace."""
 
 
 def grade_of_error(error: BaseException, who: str, function: object, *, blame: str = "") -> Grade:
@@ -70,22 +74,59 @@ def grade(
     """Put an observation through all evaluators; ``engine_scores`` are the engine's own."""
     if observation.loaded is False:
         return Grade(model.ERROR, NOT_LOADED)
+    to_ask = [e for e in evaluators if not (is_own(e) and expected.keys().isdisjoint(e.reads))]
+    asking: Asking[_Asked] = Asking(case.policy.timeout, apart=not all(map(is_own, to_ask)))
+    asked = asking.run(lambda: _ask_all(asking, to_ask, case, expected, observation, engine_scores))
+    if asked is None:
+        return Grade(model.ERROR, asking.overdue, blame=_blame(asking.asked), late=True)
+    if asked.broken is not None:
+        return asked.broken
+    ungraded = _ungraded(expected, asked.answered)
+    return _weigh(case, observation, asked.scores, evaluators, ungraded)
+
+
+def is_own(evaluator: Evaluator) -> bool:
+    """Tell whether an evaluator is guard's own: it comes to an end, and leaves guard alone."""
+    return evaluator.source == BUILT_IN
+
+
+def _blame(evaluator: Evaluator | None) -> str:
+    return "judge" if evaluator is not None and evaluator.judge else ""
+
+
+class _Asked(NamedTuple):
+    scores: tuple[Score, ...] = ()
+    answered: frozenset[str] = frozenset()
+    """Expectation keys that the scores answer."""
+    broken: Grade | None = None
+
+
+def _ask_all(
+    asking: Asking[_Asked],
+    evaluators: Iterable[Evaluator],
+    case: Case,
+    expected: Mapping[str, Any],
+    observation: Observation,
+    engine_scores: Iterable[Score],
+) -> _Asked:
     scores = list(engine_scores)
     answered: set[str] = set()
     for evaluator in evaluators:
-        if evaluator.source == BUILT_IN and expected.keys().isdisjoint(evaluator.reads):
-            continue
-        blame = "judge" if evaluator.judge else ""
+        asking.ask(evaluator)
+        blame, unheard = _blame(evaluator), count_unheard()
         try:
             found = _evaluate(evaluator, case, expected, observation)
-        except (Exception, SystemExit) as error:  # anyone's code; whatever it raises is named
+        except asking.anything as error:  # anyone's code; whatever it raises is named
             who = f"evaluator {evaluator.name}"
-            return grade_of_error(error, who, evaluator.evaluate, blame=blame)
+            return _Asked(broken=grade_of_error(error, who, evaluator.evaluate, blame=blame))
         scores += found.scores
         answered |= found.answered
-        if found.problem:
-            return Grade(model.ERROR, found.problem, tuple(scores), blame=blame)
-    return _weigh(case, observation, tuple(scores), evaluators, _ungraded(expected, answered))
+        problem = found.problem
+        if count_unheard() > unheard and not is_own(evaluator):
+            problem = f"a thread tried to end guard while evaluator {evaluator.name} was asked"
+        if problem:
+            return _Asked(broken=Grade(model.ERROR, problem, tuple(scores), blame=blame))
+    return _Asked(tuple(scores), frozenset(answered))
 
 
 def grade_scores(

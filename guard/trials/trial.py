@@ -121,7 +121,7 @@ class _OneTrial:
             lay_kept(left.files, workspace.path)
             judges = [e for e in self.stage.evaluators if not e.judge]
             verdict = self._asked(workspace, left.observation, judges, left.own)
-            self.reuse = Reuse.LOOKED_OVER
+            self.reuse = Reuse.NEVER if verdict.late else Reuse.LOOKED_OVER
             return verdict
         finally:
             workspace.remove(self.reuse)
@@ -278,7 +278,10 @@ class _OneTrial:
             return _unreadable(told(error))
         seen = observation._replace(workspace=workspace.path, repo=repo)
         with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
-            return grade(self.case, self.expected, seen, evaluators, own)
+            verdict = grade(self.case, self.expected, seen, evaluators, own)
+        if verdict.late:
+            self.reuse = Reuse.NEVER
+        return verdict
 
     def _lay_checker_repo(self, workspace: Workspace) -> str:
         """Lay ``{repo}`` for checkers, where one may ask for it."""
