@@ -97,7 +97,7 @@ STORIES = (
         "the case asks for what the bug says too",
         asked_of("echo Booked 400 euro\n", '{reply_contains: ["o"]}', "reply_contains"),
         "VACUOUS",
-        "it passes without the fix too (2 of 2)",
+        "it passes without the fix (2 of 2) and fails with it",
         hint="guard show taxi#before-1",
         twin=asked_of("echo Booked 400 euro\n", ASKS, "reply_contains"),
     ),
