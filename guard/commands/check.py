@@ -120,7 +120,8 @@ def _code(
     """Return 3 where it isn't known of a check that it can fail; of a case if ``strict``."""
     unknown = bool(proof.unknown) or (strict and bool(proof.that(OUTDATED)))
     if strict and control is not None:
-        unknown |= bool(control.findings) or any(rule.rule == WORDING for rule in rules)
+        unknown |= bool(control.findings) or control.unknown
+        unknown |= any(rule.rule == WORDING for rule in rules)
     return ExitCode.NOT_ESTABLISHED if unknown else ExitCode.OK
 
 

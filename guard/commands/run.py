@@ -12,7 +12,8 @@ from guard.commands.options import RunOptions, add_at_option, add_run_options
 from guard.drift.unchanged import Standing, Suite
 from guard.engine import Engine
 from guard.errors import UsageError
-from guard.model import Violation
+from guard.model import Case, Violation
+from guard.output import shell_path
 from guard.project import Project
 from guard.proofs.owed import Paid, pay_owed
 from guard.reporting import finish_report, start_report
@@ -138,12 +139,23 @@ def _checked(
     return report._replace(cases=tuple(results), notes=(said,))
 
 
+def _named(session: Session, project: Project, selectors: Sequence[str]) -> list[Case]:
+    """Return the cases named beside --affected; a revision there was meant as its value."""
+    try:
+        return select_cases(project, selectors)
+    except UsageError as error:
+        for word in selectors:
+            if error.message.startswith(f"{word} ") and session.repo.resolve(f"{word}^{{commit}}"):
+                error.hint = f"guard run --affected={shell_path(word)}"
+        raise
+
+
 def _selection(
     session: Session, project: Project, selectors: Sequence[str], affected: str | None
 ) -> list[Selected]:
-    cases = select_cases(project, selectors)
     if affected is None:
-        return [Selected(case) for case in cases]
+        return [Selected(case) for case in select_cases(project, selectors)]
+    cases = _named(session, project, selectors)
     base = session.base_project(affected)
     change = change_of_trees(session.repo, base.tree, project.tree)
     chosen = {case.id for case in cases}

@@ -31,13 +31,20 @@ def show(*, trial: str, disabled: frozenset[str]) -> int:
         kept = _latest(session.store, name, side)
         case = _find_case(session, name)
         if not kept:
-            verb = "prove" if side == "before" else "run"
-            hint = f"guard {verb} {shell_path(name)}" if case else "guard status"
-            raise UsageError(f"no trial of {trial} is kept", hint)
+            raise UsageError(f"no trial of {trial} is kept", _made_by(name, side, case))
         chosen = _chosen(trial, kept, number)
     for one in chosen:
         out(show_trial(one, case, side))
     return ExitCode.OK
+
+
+def _made_by(name: str, side: str, case: Case | None) -> str:
+    """Return the command that makes trials of that side."""
+    if case is None:
+        return "guard status"
+    if side == "base":
+        return "guard ci"
+    return f"guard {'prove' if side else 'run'} {shell_path(name)}"
 
 
 def _latest(store: Store, name: str, side: str) -> tuple[TrialResult, ...]:

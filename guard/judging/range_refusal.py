@@ -93,7 +93,7 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
         yield _into(commit, repo, at)
     elif trailer := trailer_of(violation):
         yield _reworded(commit, repo, at, trailer.replace('"', '\\"'))
-    elif violation.rule == "case-weakened" and violation.hint:
+    elif violation.rule in ("case-weakened", "record-invalid") and violation.hint:
         yield from (*violation.hint, f"git add {shell_path(REGRESSIONS)}")
         yield _into(commit, repo, at)
     elif violation.rule == "case-weakened":

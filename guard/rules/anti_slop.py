@@ -29,6 +29,8 @@ class NullControl(NamedTuple):
     findings: tuple[Violation, ...] = ()
     """Of the cases that it passes, and no proof stands behind."""
     notes: tuple[str, ...] = ()
+    unknown: bool = False
+    """Whether it can't be told of a case what becomes of it."""
 
 
 def null_control(project: Project, may_run: Callable[[Case], bool]) -> NullControl:
@@ -50,7 +52,7 @@ def null_control(project: Project, may_run: Callable[[Case], bool]) -> NullContr
     for reason in reasons:
         ids = [one.case.id for one in tried if one.reason == reason]
         notes.append(f"{UNKNOWN} {names(ids)}: {reason}")
-    return NullControl(tuple(findings), tuple(notes))
+    return NullControl(tuple(findings), tuple(notes), bool(reasons))
 
 
 def _told(passing: Sequence[object]) -> str:

@@ -16,6 +16,7 @@ from guard.project import Project
 from guard.regressions import FILE, Record
 from guard.rules.case_weakened import case_of
 from guard.rules.commit import JudgedCommit
+from guard.wording.commands import move
 
 RULE: Final = "record-invalid"
 ENGINE_KEYS: Final = (TIMEOUT_KEY, ORPHANS_KEY)
@@ -49,7 +50,15 @@ def wrong_records(project: Project, records: Iterable[Record]) -> Iterator[Viola
                 message=f"record {record.id} guards nothing: {said}",
                 agent=record.agent,
                 paths=(FILE, *(path for path in _absent(project, record) if path in said)),
+                hint=_moved(project, record),
             )
+
+
+def _moved(project: Project, record: Record) -> tuple[str, ...]:
+    """Return the command by which a record finds its case again, where that only moved."""
+    found = project.cases.get(record.id)
+    lost = "#" not in record.case and case_of(project, record) is None
+    return (move(record.id, found.path),) if lost and found and found.agent == record.agent else ()
 
 
 def out_of_order(project: Project) -> Iterator[Violation]:

@@ -75,4 +75,4 @@ def _nothing(project: Project, selector: str) -> tuple[str, str]:
         what = "has no case" if name in project.agents else f"is not in guard.yaml{near}"
         return f"agent {name} {what}", "guard agents"
     said = f"{selector or 'an empty selector'} matches no case{nearest(selector, project.cases)}"
-    return said, "guard status lists them all"
+    return said, "guard status"

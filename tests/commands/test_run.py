@@ -264,6 +264,12 @@ def test_affected_takes_its_base_by_equals_sign_only(
     assert guard.verdicts("--affected", "tea-dear") == {"tea-dear": "PASS"}
     guard("run", "--affected", "door").ends_in(0).says("nothing is affected")
     guard("run", "--affected=door").refuses("door names no commit or tree")
+    refused = guard("run", "--affected", "HEAD~0").refuses("HEAD~0 matches no case")
+    assert "  do  guard run '--affected=HEAD~0'\n" in refused.err or (
+        "guard run --affected=HEAD~0\n" in refused.err
+    )
+    guard("run", "HEAD~0").refuses("HEAD~0 matches no case", "guard status")
+    guard("run", "--affected", "nosuch").refuses("nosuch matches no case", "guard status")
 
 
 def test_everything_is_affected_before_the_first_commit(

@@ -97,4 +97,6 @@ def test_what_is_missing_is_had_by_the_command_that_is_named(
 ) -> None:
     repo.commit("feat: clerk", {**config(), **case()})
     guard("show", "one#before-1").refuses("no trial of one#before-1", "guard prove one")
+    guard("show", "one#after-1").refuses("no trial of one#after-1", "guard prove one")
+    guard("show", "one#base-1").refuses("no trial of one#base-1", "guard ci\n")
     guard("show", "other").refuses("no trial of other", "guard status")

@@ -29,6 +29,8 @@ def test_a_record_that_guards_nothing(retained: Bench, wrong: dict[str, Any], sa
     assert said in violation.message
     assert violation.paths[0] == RECORDS
     assert invalid_records(retained.project()) == [violation]
+    moved = wrong.get("case", CASE) == "evals/cases/nope.md"
+    assert violation.hint == ((f"guard regressions move eur-taxi {CASE}",) if moved else ())
 
 
 def test_a_command_says_what_must_fail_without_a_key(retained: Bench) -> None:
