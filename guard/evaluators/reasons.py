@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from guard.output import printable
+
 #: Characters of a score's reason; reports show it on one line.
 REASON_LIMIT = 300
 QUOTE_LIMIT = 80
@@ -20,7 +22,8 @@ def bounded(text: str, limit: int = REASON_LIMIT) -> str:
 def _shown(character: str) -> str:
     if character.isprintable():
         return character
-    return character.encode("unicode_escape").decode("ascii")
+    escaped = printable(character)  # as the rest of the report shows it
+    return escaped if escaped.isprintable() else character.encode("unicode_escape").decode("ascii")
 
 
 def quoted(text: str) -> str:

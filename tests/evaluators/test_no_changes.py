@@ -45,7 +45,7 @@ def test_a_change_without_lines_is_still_a_change() -> None:
 def test_a_hostile_path_stays_on_one_short_line() -> None:
     changes = (FileChange("a\n✓ all fine\udcff" + "x" * 500, "A", 1, 0),)
     reason = reason_of("no_changes", True, Observation(changes=changes), holds=False)
-    assert "a\\n✓ all fine\\udcff" in reason
+    assert "a\\n✓ all fine\\xff" in reason
 
 
 def test_only_true_means_something() -> None:

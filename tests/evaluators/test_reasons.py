@@ -19,7 +19,7 @@ def test_a_short_printable_text_is_left_as_it_is(text: str) -> None:
 
 
 def test_what_cannot_be_printed_is_escaped() -> None:
-    assert bounded("a\nb\t\x1b[31m\udcff") == "a\\nb\\t\\x1b[31m\\udcff"
+    assert bounded("a\nb\t\x1b[31m\udcff") == "a\\nb\\t\\x1b[31m\\xff"
 
 
 def test_quotes_show_the_beginning_or_the_end() -> None:
