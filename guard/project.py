@@ -14,6 +14,7 @@ from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.cases import loading
+from guard.cases.owners import CaseOwners
 from guard.config import Config
 from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
@@ -270,7 +271,7 @@ class Project:
 
     def _case(self, fields: Mapping[str, Any], path: bytes, blob: str) -> Case:
         name = text_of(path)
-        owners = self._owners_of(path)
+        owners = self._case_owners.of(path)
         stated = fields.get("agent")
         if stated is None:
             if len(owners) != 1:
@@ -294,23 +295,8 @@ class Project:
         return f"there is no agent {stated!r}{nearest(stated, self.agents) or ''}"
 
     @cached_property
-    def _case_matchers(self) -> list[tuple[str, tuple[bytes, ...], Matcher]]:
-        return [
-            (
-                agent.name,
-                tuple(bytes_of(literal_prefix(glob)) for glob in agent.cases),
-                compile_globs(agent.cases),
-            )
-            for agent in self.agents.values()
-            if agent.cases
-        ]
-
-    def _owners_of(self, path: bytes) -> list[str]:
-        return [
-            name
-            for name, prefixes, matches in self._case_matchers
-            if path.startswith(prefixes) and matches(path)
-        ]
+    def _case_owners(self) -> CaseOwners:
+        return CaseOwners(self.agents.values())
 
     def case_error(self, path: str, key: str, message: str) -> ConfigError:
         """Return an error at a key of a case file, with its line."""
