@@ -1,4 +1,7 @@
-"""The texts behind ``guard explain``: one Markdown file a kind, one heading a name."""
+"""The texts behind ``guard explain``: one Markdown file a kind, a heading for each text.
+
+A heading has several names, with commas between them, where one text tells them apart.
+"""
 
 from __future__ import annotations
 
@@ -57,4 +60,8 @@ def _read(kind: str) -> list[Explanation]:
     with open(path, encoding="utf-8") as stream:
         sections = ("\n" + stream.read()).split("\n## ")[1:]
     parted = (section.partition("\n") for section in sections)
-    return [Explanation(name.strip(), kind, text.strip("\n")) for name, _, text in parted]
+    return [
+        Explanation(name.strip(), kind, text.strip("\n"))
+        for names, _, text in parted
+        for name in names.split(",")
+    ]

@@ -142,3 +142,14 @@ def test_a_name_is_found_whichever_its_case_and_dashes() -> None:
         ("OWED", "verdicts"),
     ]
     assert find_explanations("no-such-thing") == []
+
+
+OF_OUTPUTS = """\
+live pinned branch capsule fails_on before after kept p p-value isolation base receipt owed
+observations quick standard firm strict critical
+"""
+
+
+@pytest.mark.parametrize("word", OF_OUTPUTS.split())
+def test_the_words_of_outputs_are_explained(word: str) -> None:
+    assert find_explanations(word)
