@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from guard.drift.comparing import shown_programs
 from guard.model import Case
 from guard.output import BROKEN, HOLDS, mark_of, printable
 from guard.results import Score, ToolCall, TrialResult
@@ -122,7 +123,8 @@ def _circumstances(trial: TrialResult) -> list[str]:
         facts.append(count(seen.turns, "turn"))
     facts += [printable(name) for name in (seen.model, seen.program, trial.started) if name]
     lines = [", ".join(facts)]
-    asked = [part for part in trial.asked if part and part not in (seen.model, seen.program)]
+    stated = trial.asked._replace(program=shown_programs(trial.asked.program))
+    asked = [part for part in stated if part and part not in (seen.model, seen.program)]
     if asked:
         lines.append(f"asked for: {printable(', '.join(asked))}")
     if trial.isolation:

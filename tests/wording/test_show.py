@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from guard.model import Case
-from guard.results import FileChange, Observation, Score, ToolCall, TrialResult
+from guard.results import FileChange, Fingerprint, Observation, Score, ToolCall, TrialResult
 from guard.wording.show import show_trial
 
 CASE = Case(
@@ -109,3 +109,15 @@ def test_long_texts_and_odd_characters_are_tamed() -> None:
     assert "\x1b" not in shown
     assert len(shown.splitlines()) < 150
     shown.encode("utf-8")
+
+
+def test_what_was_asked_for_is_told_by_names_and_versions_that_can_be_read() -> None:
+    digest = f"sha256:{'0123456789abcdef' * 4}"
+    asked = Fingerprint(f"claude 2.0; python {digest}", "opus", "")
+    assert "\n  asked for: claude 2.0 and python, opus\n" in told(asked)
+    assert "asked for" not in told(Fingerprint("claude 2.1", "sonnet", ""))
+    assert digest not in told(Fingerprint(f"python {digest}", "", ""))
+
+
+def told(asked: Fingerprint) -> str:
+    return show_trial(TRIAL._replace(asked=asked), CASE)
