@@ -8,30 +8,36 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.commands.options import add_at_option
 from guard.engine import Engine
 from guard.errors import ExitCode
-from guard.model import FAIL, OWED, PASS, PENDING, PROVEN, RETIRED, SKIP, XFAIL, XPASS
+from guard.model import FAIL, OWED, PASS, PENDING, SKIP, XFAIL, XPASS
 from guard.output import mark_of, out, printable, shell_path
 from guard.project import Project
-from guard.proof import Prover
-from guard.proofs.case import find_case
-from guard.proofs.known import is_known
-from guard.proofs.owed import commit_before, told_by_receipts
-from guard.regressions import Record
-from guard.results import ProofResult
+from guard.proofs.standing import Standing as Recorded
+from guard.proofs.standing import standings
 from guard.session import Session
 from guard.storage.records import Receipt
 from guard.trials.ground import Ground
+from guard.verdict import PROOF_CODES
 from guard.wording.units import count
 
 if TYPE_CHECKING:
     import argparse
 
 HELP = "show what holds and what is owed"
+EPILOG = """\
+It runs nothing and judges nothing: it shows what is kept, and ends in 0 whatever that is. Where an
+exit code has to tell, call one of these:
+
+    guard run --owed       # runs what is owed of cases and proofs
+    guard verify           # the verdict on each retained regression"""
 #: Verdicts of cases of which no trial was started.
 UNRUN = (SKIP, OWED)
+#: Records that the last line names.
+SHOWN = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``guard status``."""
+    parser.epilog = EPILOG
     add_at_option(parser)
 
 
@@ -42,9 +48,10 @@ def status(*, at: str = "worktree", disabled: frozenset[str]) -> int:
         found = list(_standings(project, session.store.last_verdicts()))
         for standing in found:
             out(standing.line)
-        records = _records_of(project, at)
+        records = list(standings(project, list(project.records.values()), at))
         for record in records:
-            out(record.line)
+            for line in _lines(record):
+                out(line)
         out(_sentence(found, records))
     return ExitCode.OK
 
@@ -94,61 +101,58 @@ def _counted(receipt: Receipt) -> str:
     return f"{receipt.passed} of {receipt.trials}, {when}" if receipt.trials else when
 
 
-def _known(project: Project, record: Record) -> bool:
-    case, _ = find_case(project, record)
-    return case is not None and is_known(record, case.id, project.store)
-
-
-class Recorded(NamedTuple):
-    """What is known of one record, and what of it on the tree under test."""
-
-    line: str
-    pending: bool = False
-    """Whether no known receipt proves it."""
-    owed: bool = False
-    """Whether it was proven, and nothing answers for the tree under test."""
-
-
-def _records_of(project: Project, at: str) -> list[Recorded]:
-    records = list(project.records.values())
-    if not records:
-        return []
-    with Engine(project) as engine, Prover(engine, (commit_before(at),)) as prover:
-        told = told_by_receipts(prover, records)
-    return [_recorded(record, told[record.id], _known(project, record)) for record in records]
-
-
-def _recorded(record: Record, told: ProofResult, known: bool) -> Recorded:
-    name, date = printable(record.id), (record.proof or {}).get("date")
-    if record.retired:
-        why = (record.retirement or {})["reason"]
-        return Recorded(f"{mark_of(RETIRED)} {name}  RETIRED: {printable(why)}")
-    if known:
-        owed = told.verdict == PENDING
-        said = f"proven on {date}{'; owed on these files' if owed else ''}"
-        return Recorded(f"{mark_of(PROVEN)} {name}  {said}", owed=owed)
-    if told.verdict == PROVEN:
-        said = "proven by receipts that its record doesn't name"
-        return Recorded(f"{mark_of(PROVEN)} {name}  {said}")
-    line = f"{mark_of(PENDING)} {name}  PENDING: the record is there, its proof isn't"
-    return Recorded(line, pending=True)
+def _lines(standing: Recorded) -> list[str]:
+    name = printable(standing.record.id)
+    line = f"{mark_of(standing.verdict)} {name}  {printable(standing.line)}"
+    return [line, f"  do  {printable(standing.hint)}"] if standing.hint else [line]
 
 
 def _sentence(found: Sequence[Standing], records: Sequence[Recorded]) -> str:
+    """Say what doesn't hold, then what is owed, with the command that pays all of it once."""
+    parts = [*_broken(found, records), *_owed(found, records)]
+    if parts:
+        return "; ".join(parts)
     if not found:
         return "there is no case yet: guard new-case ID --agent AGENT"
-    cases, owed = count(len(found), "case"), sum(standing.owed for standing in found)
+    return f"{count(len(found), 'case')}: all have evidence for these files"
+
+
+def _broken(found: Sequence[Standing], records: Sequence[Recorded]) -> Iterator[str]:
     broken = [standing.case for standing in found if standing.broken]
-    parts: list[str] = []
     if broken:
         verb = "doesn't hold" if len(broken) == 1 else "don't hold"
-        parts.append(f"{len(broken)} of {cases} {verb}: guard show {shell_path(broken[0])}")
+        of = count(len(found), "case")
+        yield f"{len(broken)} of {of} {verb}: guard show {shell_path(broken[0])}"
+    for code, one, more in (
+        (ExitCode.REGRESSION, "doesn't hold", "don't hold"),
+        (ExitCode.NOT_ESTABLISHED, "isn't established", "aren't established"),
+    ):
+        named = [r.record.id for r in records if _code(r) == code]
+        if named:
+            ids = " ".join(map(shell_path, named[:SHOWN]))
+            verb = one if len(named) == 1 else more
+            yield f"{count(len(named), 'proof')} {verb}: guard verify {ids}"
+    unnamed = [r.record.id for r in records if r.unnamed]
+    if unnamed:
+        verb = "isn't" if len(unnamed) == 1 else "aren't"
+        named_in = f"{count(len(unnamed), 'proof')} {verb} in regressions.json yet"
+        yield f"{named_in}: guard prove {shell_path(unnamed[0])}"
+
+
+def _owed(found: Sequence[Standing], records: Sequence[Recorded]) -> list[str]:
+    parts: list[str] = []
+    owed = sum(standing.owed for standing in found)
+    pending = [r for r in records if r.verdict == PENDING and not r.unnamed]
+    late = sum(r.lapsed for r in pending)
     if owed:
         verb = "has" if owed == 1 else "have"
-        parts.append(f"{owed} of {cases} {verb} no evidence for these files: guard run --owed")
-    pending, late = (sum(r.pending for r in records), sum(r.owed for r in records))
-    if pending:
-        parts.append(f"{count(pending, 'proof')} pending: guard run --owed")
+        parts.append(f"{owed} of {count(len(found), 'case')} {verb} no evidence for these files")
+    if len(pending) > late:
+        parts.append(f"{count(len(pending) - late, 'proof')} pending")
     if late:
-        parts.append(f"{count(late, 'proof')} owed on these files: guard run --owed")
-    return "; ".join(parts) or f"{cases}: all have evidence for these files"
+        parts.append(f"{count(late, 'proof')} owed on these files")
+    return [*parts[:-1], f"{parts[-1]}: guard run --owed"] if parts else []
+
+
+def _code(standing: Recorded) -> ExitCode:
+    return PROOF_CODES.get(standing.verdict, ExitCode.NOT_ESTABLISHED)

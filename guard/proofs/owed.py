@@ -11,7 +11,7 @@ from typing import NamedTuple
 from guard.engine import Engine
 from guard.hookruns.lines import costs
 from guard.hookruns.run import Estimate
-from guard.model import PENDING, Case
+from guard.model import PROVEN, RETIRED, Case
 from guard.output import warn
 from guard.project import Project
 from guard.proof import Prover
@@ -33,7 +33,7 @@ class Paid(NamedTuple):
 
 
 def pay_owed(engine: Engine, at: str, cases: Iterable[Case]) -> Paid:
-    """Prove the records of these cases that nothing kept answers.
+    """Prove the records of these cases that don't hold by what is kept; of all cases, all records.
 
     What an earlier call was stopped in counts: at most the trials in flight then are run again.
     """
@@ -50,16 +50,21 @@ def commit_before(at: str) -> str:
 
 
 def records_of(project: Project, cases: Iterable[Case]) -> list[Record]:
-    """Return the records that stand on one of these cases."""
+    """Return the records that stand on one of these cases.
+
+    All where these are all there are: one whose case is gone stands on none.
+    """
     names = {case.id for case in cases}
+    if names.issuperset(project.cases):
+        return list(project.records.values())
     found = ((record, find_case(project, record).case) for record in project.records.values())
     return [record for record, case in found if case is not None and case.id in names]
 
 
 def find_owed(prover: Prover, records: Sequence[Record]) -> list[Record]:
-    """Return the records that nothing kept answers; nothing is run for it."""
+    """Return the records that nothing kept proves; nothing is run for it."""
     proofs = told_by_receipts(prover, records)
-    return [record for record in records if proofs[record.id].verdict == PENDING]
+    return [record for record in records if proofs[record.id].verdict not in (PROVEN, RETIRED)]
 
 
 def told_by_receipts(prover: Prover, records: Sequence[Record]) -> dict[str, ProofResult]:

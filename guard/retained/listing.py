@@ -5,37 +5,41 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from guard.model import PROVEN
 from guard.output import printable
 from guard.project import Project
-from guard.proofs.case import find_case
-from guard.proofs.known import is_known
+from guard.proofs.standing import Standing, standings
 from guard.regressions import Record
+from guard.session import WORKTREE
 
 
 def lines_of(project: Project, records: Sequence[Record]) -> list[str]:
     """Return two lines for each record, and one that counts them."""
-    lines = [line for record in records for line in _record(project, record)]
+    found = standings(project, records, WORKTREE)
+    lines = [line for standing in found for line in _record(standing)]
     gone = sum(record.retired for record in records)
     return [*lines, f"{len(records)} retained, {gone} of them retired; guard verify proves them"]
 
 
-def _record(project: Project, record: Record) -> list[str]:
+def _record(standing: Standing) -> list[str]:
+    record = standing.record
     keys = ", ".join(record.fails_on) or "no key"
     parts = f"{record.case}, agent {record.agent}, fails on {keys}, before: {_before(record)}"
     return [
-        f"{printable(record.id)} ({_state(project, record)}): {_incident(record)}",
+        f"{printable(record.id)} ({_state(standing)}): {_incident(record)}",
         printable(f"  {parts}"),
     ]
 
 
-def _state(project: Project, record: Record) -> str:
-    """Say what the file alone can tell: numbers without a known receipt prove nothing."""
+def _state(standing: Standing) -> str:
+    """Say in one word what `guard status` says of it, on the files as they are."""
+    record = standing.record
     if record.retired:
         retirement = record.retirement or {}
         return printable(f"retired {retirement.get('date')}: {retirement.get('reason')}")
-    case, _ = find_case(project, record)
-    known = case is not None and is_known(record, case.id, project.store)
-    return f"proven {(record.proof or {})['date']}" if known else "PENDING"
+    if standing.verdict == PROVEN:
+        return f"proven {(record.proof or {}).get('date')}"
+    return standing.verdict
 
 
 def _before(record: Record) -> str:

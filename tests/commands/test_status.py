@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from guard.session import Session
-from guard.storage.records import Receipt
+from tests.clerk import BASE, CASE_PATH, FIXED, SKILL_PATH, fix, record
+from tests.clerk import case as case_of_clerk
+from tests.clerk import regressions as clerk_records
+from tests.commands.calling import call_guard
 from tests.conftest import ScratchRepo
+from tests.exchange.files import cloned
 from tests.guard_command import GuardCommand, case, cases, config
 
 
@@ -98,28 +104,138 @@ def proof(red: str, green: str) -> dict[str, object]:
     }
 
 
-def test_a_record_without_a_known_receipt_is_pending_whatever_it_says(
-    repo: ScratchRepo, guard: GuardCommand
-) -> None:
-    repo.commit("feat: clerk", {**config(), **case(), "regressions.json": regressions()})
-    guard("status").ends_in(0).says("? one  PENDING", "1 proof pending: guard run --owed")
-    repo.write({"regressions.json": regressions(proof=proof("sha256:0", "sha256:1"))})
-    guard("status").ends_in(0).says("? one  PENDING")
+def test_a_record_without_a_known_receipt_is_pending_whatever_it_says(repo: ScratchRepo) -> None:
+    repo.commit("start", BASE)
+    repo.commit("fix: taxi", fix())
+    said = call_guard(repo.root, "status")
+    assert (said.code, "? taxi  PENDING: the record is there" in said.out) == (0, True), said
+    typed = clerk_records(taxi=record(proof=proof("sha256:0", "sha256:1")))
+    repo.write({"regressions.json": typed})
+    said = call_guard(repo.root, "status")
+    assert "? taxi  PENDING: not proven on this machine yet" in said.out
+    assert "recorded as proven on 2031-02-03" in said.out
+    assert said.out.count("guard run --owed") == 1
+    assert "1 proof pending: guard run --owed" in said.out
 
 
-def test_a_record_whose_receipts_are_known_is_shown_with_its_date(
-    repo: ScratchRepo, guard: GuardCommand
-) -> None:
-    repo.commit("feat: clerk", {**config(), **case()})
-    with Session.open(str(repo.root)) as session:
-        green = session.store.put_receipt(Receipt("k", "one", "clerk", "PASS", 4, 4, "2031"))
-        red = session.store.put_red(Receipt("r", "one", "clerk", "FAIL", 0, 4, "2031"))
-    repo.write({"regressions.json": regressions(proof=proof(red, green))})
-    guard("status").ends_in(0).says("✓ one  proven on 2031-02-03").says_not("pending")
-    guard("regressions", "show").ends_in(0).says("one (proven 2031-02-03)")
-    repo.write({"regressions.json": regressions(proof=proof(green, green))})
-    guard("status").ends_in(0).says("one  PENDING")
-    guard("regressions", "show").ends_in(0).says("one (PENDING)")
+@pytest.fixture
+def proven(repo: ScratchRepo) -> ScratchRepo:
+    """A repository whose one regression is proven, its proof and its fix committed."""
+    repo.commit("start", BASE)
+    repo.write({CASE_PATH: case_of_clerk()})
+    assert call_guard(repo.root, "prove", "taxi").code == 3
+    repo.write({SKILL_PATH: FIXED})
+    assert call_guard(repo.root, "prove", "taxi").code == 0
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "fix(clerk): ask")
+    return repo
+
+
+def said_of(repo: ScratchRepo) -> tuple[str, str]:
+    """Return what status and show say."""
+    told = [call_guard(repo.root, *call) for call in (("status",), ("regressions", "show"))]
+    assert [one.code for one in told] == [0, 0], told
+    return told[0].out, told[1].out
+
+
+def test_a_record_whose_receipts_answer_for_these_files_is_proven(proven: ScratchRepo) -> None:
+    status, show = said_of(proven)
+    assert "✓ taxi  proven on 20" in status
+    assert status.endswith("1 case: all have evidence for these files\n")
+    assert "taxi (proven 20" in show
+
+
+def test_digests_that_are_known_of_other_files_prove_nothing(proven: ScratchRepo) -> None:
+    proven.write({SKILL_PATH: FIXED + "\nBe kind.\n"})
+    status, show = said_of(proven)
+    assert "? taxi  PENDING: proven on 20" in status
+    assert "✓ taxi" not in status
+    assert "1 of 1 case has no evidence for these files; 1 proof owed on these files: " in status
+    assert status.count("guard run --owed") == 1
+    assert "taxi (PENDING)" in show
+    assert call_guard(proven.root, "run", "--owed").code == 0
+    status, show = said_of(proven)
+    assert "✓ taxi  proven on 20" in status
+    assert "taxi (proven 20" in show
+
+
+def test_a_case_that_no_longer_states_the_recorded_key_is_refuted(proven: ScratchRepo) -> None:
+    proven.write({CASE_PATH: case_of_clerk("{exit_code: 0}")})
+    for paid in ((), ("run",), ("verify",), ("run", "--owed")):
+        if paid:
+            assert call_guard(proven.root, *paid).code == (0 if paid == ("run",) else 1)
+        status, show = said_of(proven)
+        assert "✗ taxi  WRONG_REASON: " in status
+        assert "  do  guard " in status
+        assert "1 proof doesn't hold: guard verify taxi" in status
+        assert "proven" not in status + show.replace("guard verify proves", "")
+        assert "taxi (WRONG_REASON)" in show
+
+
+def test_a_case_that_moved_is_shown_as_what_verify_says(proven: ScratchRepo) -> None:
+    proven.git("mv", CASE_PATH, "evals/cab.md")
+    status, show = said_of(proven)
+    assert "✗ taxi  UNPROTECTED: its case evals/taxi.md is not there" in status
+    assert "  do  guard regressions move taxi evals/cab.md\n" in status
+    assert "pending" not in status
+    assert "taxi (UNPROTECTED)" in show
+    paid = call_guard(proven.root, "run", "--owed")
+    assert (paid.code, "taxi UNPROTECTED" in paid.out) == (1, True), paid
+    assert "nothing is owed" not in paid.out
+    assert call_guard(proven.root, "regressions", "move", "taxi", "evals/cab.md").code == 0
+    assert "nothing is owed" in call_guard(proven.root, "run", "--owed").out
+    assert "✓ taxi  proven on" in said_of(proven)[0]
+
+
+def test_the_last_case_deleted_is_no_repository_without_one(proven: ScratchRepo) -> None:
+    proven.git("rm", "-q", CASE_PATH)
+    status, _ = said_of(proven)
+    assert "✗ taxi  UNPROTECTED" in status
+    assert "1 proof doesn't hold: guard verify taxi" in status
+    assert "no case yet" not in status
+    paid = call_guard(proven.root, "run", "--owed")
+    assert (paid.code, "taxi UNPROTECTED" in paid.out) == (1, True), paid
+    assert call_guard(proven.root, "run").code in (1, 2)
+
+
+def test_a_record_that_is_just_added_is_no_dead_loop(repo: ScratchRepo) -> None:
+    repo.commit("start", {**BASE, SKILL_PATH: FIXED, CASE_PATH: case_of_clerk()})
+    assert call_guard(repo.root, "run").code == 0
+    added = call_guard(repo.root, "regressions", "add", "taxi", "--fails-on", "reply_contains")
+    assert added.code == 0, added
+    status, _ = said_of(repo)
+    verified, paid = call_guard(repo.root, "verify"), call_guard(repo.root, "run", "--owed")
+    verdict = verified.out.split("taxi ", 1)[1].split()[0].rstrip(":")
+    assert f"taxi  {verdict}: " in status, verified
+    assert (paid.code, "nothing is owed" in paid.out) == (verified.code, False), paid
+    assert verified.code in (1, 3)
+
+
+def test_reopened_it_has_one_word_until_the_record_names_its_receipts(proven: ScratchRepo) -> None:
+    assert call_guard(proven.root, "regressions", "retire", "taxi", "--reason", "gone").code == 0
+    assert call_guard(proven.root, "regressions", "reopen", "taxi", "--reason", "back").code == 0
+    document = json.loads((proven.root / "regressions.json").read_text())
+    # As it is where nothing was edited since: the count would make HEAD its state before.
+    del document["regressions"]["taxi"]["reopened"]
+    proven.write({"regressions.json": json.dumps(document, indent=2) + "\n"})
+    status, show = said_of(proven)
+    assert "? taxi  PENDING: its receipts hold, the record doesn't name them yet" in status
+    assert "  do  guard prove taxi\n" in status
+    assert "run --owed" not in status
+    assert "taxi (PENDING)" in show
+    assert call_guard(proven.root, "prove", "taxi").code == 0
+    status, show = said_of(proven)
+    assert "✓ taxi  proven on" in status
+    assert "taxi (proven 20" in show
+
+
+def test_what_is_run_again_in_a_clone_is_proven_there(proven: ScratchRepo, tmp_path: Path) -> None:
+    other = cloned(proven, tmp_path / "other")
+    assert "? taxi  PENDING: not proven on this machine yet; recorded" in said_of(other)[0]
+    assert call_guard(other.root, "run", "--owed").code == 0
+    status, show = said_of(other)
+    assert "✓ taxi  proven by receipts of this machine" in status
+    assert "taxi (proven 20" in show
 
 
 def test_a_retired_record_says_why(repo: ScratchRepo, guard: GuardCommand) -> None:

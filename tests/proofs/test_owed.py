@@ -36,7 +36,10 @@ def test_paying_proves_what_is_pending_and_a_push_is_answered(fixed: ScratchRepo
     assert (paid.code, "taxi PROVEN" in paid.out) == (0, True), paid
     pushed = prove(fixed.root, at="HEAD", run=False)
     assert (pushed.one.verdict, pushed.ran) == ("PROVEN", [])
-    assert "proven by receipts" in guard(fixed, "status").out
+    told = guard(fixed, "status").out
+    assert "? taxi  PENDING: its receipts hold, the record doesn't name them yet" in told
+    assert "  do  guard prove taxi\n" in told
+    assert "--owed" not in told
     assert "nothing is owed" in guard(fixed, "run", "--owed").out
 
 
