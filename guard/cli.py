@@ -125,7 +125,21 @@ def _switched_off(arguments: list[str]) -> tuple[frozenset[str], list[str]]:
 def _parse(arguments: list[str]) -> tuple[str, dict[str, Any]]:
     import argparse
 
-    parser = argparse.ArgumentParser(
+    class Parser(argparse.ArgumentParser):
+        """Takes a command's options in any place; tells its own usage of a word too many."""
+
+        mixing = False
+
+        def parse_known_args(self, *given: Any, **named: Any) -> Any:
+            if self.mixing or self is parser:
+                return super().parse_known_args(*given, **named)
+            self.mixing = True
+            found, rest = self.parse_known_intermixed_args(*given, **named)
+            if rest:
+                self.error(f"unrecognized arguments: {' '.join(rest)}")
+            return found, rest
+
+    parser = Parser(
         prog="guard",
         description="Regression Guard: a bug in an agent earns its test.",
         epilog=_listed() + EPILOG,

@@ -35,6 +35,7 @@ from guard.judging.ranges import SHORT, CommitInfo
 from guard.output import out, say, warn
 from guard.project import Project
 from guard.proof import Prover
+from guard.proofs.owed import find_owed
 from guard.reporting import finish_report, start_report
 from guard.results import ProofResult, Report, TrialResult
 from guard.rules.agent_without_case import without_case
@@ -246,8 +247,10 @@ def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
         return ExitCode.OK
     work = work_of(job.start, tip, everything=job.everything, known=job.span.known)
     out(f"the rules on {count(len(job.commits), 'commit')}, and what needs no run on HEAD's tree")
-    with Engine(tip) as engine:
+    with Engine(tip) as engine, Prover(engine, (job.span.tip,)) as prover:
         owed, needed = estimate(engine, work)
+        # Asked before it is said what was not accepted: a job asks the same.
+        unproven = find_owed(prover, work.records)
     answered = len(work.cases) - len(owed)
     out(f"{count(len(work.cases), 'case')} to judge, {answered} of them answered by receipts")
     if owed:
@@ -257,7 +260,9 @@ def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
         out(line)
     if work.records:
         listed = names([record.id for record in work.records])
-        out(f"{count(len(work.records), 'regression')} to prove: {listed}")
+        proven = len(work.records) - len(unproven)
+        known = f" ({proven} of them answered by receipts)" if proven else ""
+        out(f"{count(len(work.records), 'regression')} to prove: {listed}{known}")
     out("planned only: nothing was judged and nothing was run")
     return ExitCode.OK
 

@@ -19,11 +19,15 @@ HELP = "list the stored evidence, or move it between machines as files"
 EPILOG = """\
 Of `export` the first argument is the folder, the others are ids of cases; one file is written for
 each receipt. Of `import` each argument is such a file, or a folder of them: what doesn't hold is
-named and refused, all others are taken, and it ends in 2 then.
+named and refused, all others are taken, and it ends in 2 then. `list` shows them one a line, with
+the first digits of the digest, which the file's name has too.
 
+    guard receipts                             # all that is held, and what of it fits the files
     guard receipts export evidence/            # what fits the working tree
     guard receipts import evidence/            # on the other machine"""
 ACTIONS = ("list", "export", "import")
+#: Digits that a line shows of a digest; the names of exported files begin with the same.
+SHORT = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,43 +67,66 @@ def receipts(
             return _export(session, arguments, at, everything=all)
         if action == "import":
             return _import(session, arguments, at)
-        return _list(session, arguments)
+        return _list(session, arguments, at)
 
 
 # list --------------------------------------------------------------------------------------
 
 
-def _list(session: Session, ids: Sequence[str]) -> int:
+def _list(session: Session, ids: Sequence[str], at: str) -> int:
     from guard.exchange.moving import of_cases, stored_in
 
-    found = _once(of_cases(stored_in(session.store), ids))
+    found = of_cases(stored_in(session.store), ids)
+    fits = _fitting(session, found, at)
     for stored in found:
-        out(_line(stored))
+        out(_line(stored, fits.get(stored.receipt.digest)))
     held = count(len(found), "receipt")
-    out(f"{held} held here: guard receipts export FOLDER" if found else "no receipt is held here")
+    fit = f", {sum(fits.values())} of them for these files" if fits else ""
+    said = f"{held} held here{fit}: guard receipts export FOLDER"
+    out(said if found else "no receipt is held here")
     return ExitCode.OK
 
 
-def _once(found: Sequence[Stored]) -> list[Stored]:
-    """Leave out the further keys that one red side is kept under."""
-    seen = {(s.kind, _run(s), s.receipt.date, s.receipt.verdict): s for s in found}
-    return list(seen.values())
+def _fitting(session: Session, found: Sequence[Stored], at: str) -> dict[str, bool]:
+    """Return digest → whether it may answer for the tree under test; nothing where none is."""
+    from guard.engine import Engine
+    from guard.exchange.moving import Fitting
+
+    try:
+        project = session.project(at)
+        if not (found and project.has_config):
+            return {}
+        with Engine(project) as engine:
+            fits = Fitting(engine)
+            return {stored.receipt.digest: fits(stored) for stored in found}
+    except UsageError as error:
+        warn(f"which of them fit these files isn't known: {error.message}")
+        return {}
 
 
-def _run(stored: Stored) -> str:
-    return str(stored.receipt.evidence.get("exact") or stored.receipt.digest)
-
-
-def _line(stored: Stored) -> str:
-    from guard.exchange.files import RED
-
+def _line(stored: Stored, fits: bool | None) -> str:
     receipt = stored.receipt
     counted = f"{receipt.passed} of {receipt.trials}" if receipt.trials else "not graded"
     date = f"{receipt.date[:16].replace('T', ' ')} UTC"
-    side = ", before a fix" if stored.kind == RED else ""
+    of = "" if fits is None else ", these files" if fits else ", other files"
     made = ", ".join(_maker(stored))
-    shown = f"{printable(receipt.case)}  {receipt.verdict}: {counted}, {date}, {made}{side}"
-    return f"{mark_of(receipt.verdict)} {shown}"
+    shown = f"{printable(receipt.case)}  {receipt.verdict}: {counted}, {date}, {made}"
+    short = receipt.digest.rpartition(":")[2][:SHORT]
+    return f"{mark_of(receipt.verdict)} {shown}{_side(stored)}{of}  {short}"
+
+
+def _side(stored: Stored) -> str:
+    """Say which key a side before a fix is kept under: one run has several, a receipt each."""
+    from guard.exchange.files import RED
+    from guard.proofs.evidence import KEPT
+
+    if stored.kind != RED:
+        return ""
+    if stored.receipt.key.startswith(KEPT):
+        return ", before a fix, kept for later edits"
+    if stored.receipt.key.startswith("case:"):
+        return ", before a fix, kept for its case"
+    return ", before a fix"
 
 
 def _maker(stored: Stored) -> Iterator[str]:

@@ -144,7 +144,7 @@ def files_at(path: str) -> list[str]:
             raise UsageError(f"there is no receipt in {printable(path)}", _hint(path))
         return [os.path.join(path, name) for name in names]
     if not os.path.lexists(path):
-        raise UsageError(f"{printable(path)} is not there", _hint(path))
+        raise UsageError(f"there is no file or folder {printable(path)}")
     return [path]
 
 

@@ -36,6 +36,19 @@ def held(repo: ScratchRepo) -> ScratchRepo:
     return repo
 
 
+@pytest.fixture
+def proven(repo: ScratchRepo) -> ScratchRepo:
+    """A repository whose one fix is proven and committed."""
+    repo.commit("feat: clerk", BASE)
+    repo.write({CASE_PATH: case()})
+    assert call_guard(repo.root, "prove", "taxi").code == 3
+    repo.write({SKILL_PATH: FIXED})
+    assert call_guard(repo.root, "prove", "taxi").code == 0
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "fix(clerk): ask")
+    return repo
+
+
 def trials_run(repo: ScratchRepo) -> int:
     """Return how many trials were run on this machine."""
     with sqlite3.connect(repo.root / ".git/guard/store.sqlite3") as db:
@@ -51,9 +64,73 @@ def test_what_is_held_is_listed(held: ScratchRepo) -> None:
     outcome = receipts(held)
     assert outcome.code == 0
     assert "✓ taxi  PASS: 2 of 2, 20" in outcome.out
-    assert " UTC, local\n" in outcome.out
-    assert "1 receipt held here" in outcome.out
+    with Session.open(str(held.root)) as session:
+        (kept,) = session.store.all_receipts()
+    short = kept.digest.removeprefix("sha256:")[:12]
+    assert f" UTC, local, these files  {short}\n" in outcome.out
+    assert "1 receipt held here, 1 of them for these files" in outcome.out
     assert receipts(held, "list", "other").code == 2
+
+
+def test_what_is_held_of_other_files_is_told_apart(held: ScratchRepo) -> None:
+    held.write({SKILL_PATH: FIXED + "\nBe kind.\n"})
+    assert "local, other files  " in receipts(held).out
+    assert "local, these files  " in receipts(held, "--at", "HEAD").out
+    assert call_guard(held.root, "run").code == 0
+    lines = receipts(held).out.splitlines()
+    assert [line.split(", ")[-1][:5] for line in lines[:2]] == ["other", "these"]
+    assert lines[2].startswith("2 receipts held here, 1 of them for these files")
+    held.write({"guard.yaml": "version: 2\n"})
+    outcome = receipts(held)
+    assert (outcome.code, "2 receipts held here: " in outcome.out) == (0, True), outcome
+    assert "isn't known" in outcome.err
+
+
+def test_as_many_are_listed_as_are_written(repo: ScratchRepo, tmp_path: Path) -> None:
+    repo.commit("feat: clerk", BASE)
+    repo.write({CASE_PATH: case()})
+    assert call_guard(repo.root, "prove", "taxi").code == 3
+    repo.write({SKILL_PATH: FIXED})
+    assert call_guard(repo.root, "prove", "taxi").code == 0
+    lines = receipts(repo).out.splitlines()
+    files = exported(repo, tmp_path / "all", "--all")
+    assert f"{len(files)} receipts held here" in lines[-1]
+    assert len(lines) - 1 == len(set(lines[:-1])) == len(files)
+    assert {line.split()[-1] for line in lines[:-1]} == {
+        file.stem.rpartition("-")[2][:12] for file in files
+    }
+    assert any("before a fix, kept for later edits" in line for line in lines)
+
+
+def test_options_stand_anywhere(held: ScratchRepo, tmp_path: Path) -> None:
+    held.write({SKILL_PATH: FIXED + "\nBe kind.\n"})
+    for number, words in enumerate(
+        (("--all", "export", "F"), ("export", "--all", "F"), ("export", "F", "--all"))
+    ):
+        folder = str(tmp_path / str(number))
+        outcome = receipts(held, *(folder if word == "F" else word for word in words))
+        assert (outcome.code, "1 receipt written" in outcome.out) == (0, True), outcome
+    outcome = receipts(held, "export", "--al", str(tmp_path / "none"))
+    assert outcome.code == 2
+    assert outcome.err.startswith("usage: guard receipts ")
+    assert "unrecognized arguments: --al" in outcome.err
+
+
+def test_a_file_that_is_not_there_is_said_not_to_be(held: ScratchRepo) -> None:
+    outcome = receipts(held, "import", "README.md")
+    assert (outcome.code, outcome.err) == (2, "guard: there is no file or folder README.md\n")
+
+
+def test_the_plan_of_a_job_refuses_as_many_as_the_job(proven: ScratchRepo) -> None:
+    planned = call_guard(proven.root, "ci", "--base=HEAD~1", "--plan")
+    assert planned.code == 0, planned
+    assert "1 regression to prove: taxi\n" in planned.out
+    job = call_guard(proven.root, "ci", "--base=HEAD~1")
+    said = [line for line in job.out.splitlines() if "not accepted" in line]
+    assert said
+    assert said == [line for line in planned.out.splitlines() if "not accepted" in line]
+    again = call_guard(proven.root, "ci", "--base=HEAD~1", "--plan").out
+    assert "1 regression to prove: taxi (1 of them answered by receipts)" in again
 
 
 def test_another_machine_is_answered_by_what_it_imports(held: ScratchRepo, tmp_path: Path) -> None:
