@@ -15,6 +15,8 @@ from guard.storage.records import cut
 ROOM: Final = 16 << 20
 #: Characters of each text that it holds beyond that.
 BEGINNING: Final = 400
+#: What a text counts at most: a report shows no more of it, and says how much there was.
+SHOWN: Final = 1 << 20
 
 
 class HeldTexts:
@@ -52,9 +54,9 @@ class HeldTexts:
 
 
 def _size(trial: TrialResult) -> int:
-    """Return about how many characters a trial holds."""
+    """Return about how many characters of a trial a report may show."""
     seen = trial.observation
-    files = sum(len(file.text or file.base64 or "") for file in trial.files)
-    calls = sum(len(call.result) for call in seen.tool_calls or ())
-    streams = len(seen.reply) + len(seen.stdout) + len(seen.stderr)
-    return streams + len(trial.diff) + files + calls
+    texts = [seen.reply, seen.stdout, seen.stderr, trial.diff]
+    texts += [file.text or file.base64 or "" for file in trial.files]
+    texts += [call.result for call in seen.tool_calls or ()]
+    return sum(min(len(text), SHOWN) for text in texts)

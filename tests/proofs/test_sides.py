@@ -24,7 +24,8 @@ from guard.running.gates import fails_before
 UNSTATED = Policy()
 CASE = Case("taxi", "clerk", "evals/taxi.md")
 #: P passes, F fails on the recorded key, W on another one, B on both, T by a time-out,
-#: O by an orphan, C by how it ended (and so on the recorded key too), X is excused, E is an error, S stale, U ungraded.
+#: O by an orphan, C by how it ended (and so on the recorded key too), X is excused, E is an error,
+#: S stale, U ungraded.
 FAILING = {
     "P": (),
     "F": ("reply",),
