@@ -248,7 +248,8 @@ def test_a_launcher_that_is_stopped_by_a_trial_holds_nobody_up(
     os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(sandbox, "ANSWER_SECONDS", 0.1)
     left = int((tmp_path / "pid").read_text())
-    assert box.starter.clean(0) == (left,)
+    # It is woken first, and may have ended the program before it was killed: then nobody tells.
+    assert set(box.starter.clean(0)) <= {left}
     assert not is_alive(left)
     assert not box.starter.usable
     box.starter.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,10 +73,18 @@ def test_what_one_proof_holds_is_let_go_before_the_next(tmp_path: Path, runs: Pa
     root = make_retained(tmp_path / "repo", Shape(1, 8))
     held: list[Held] = []
 
+    def launchers() -> set[int]:
+        found: set[int] = set()
+        for child in psutil.Process().children():
+            with suppress(psutil.Error):  # gone since it was listed
+                if any("launcher.py" in part for part in child.cmdline()):
+                    found.add(child.pid)
+        return found
+
+    others = launchers()
+
     def look(result: TrialResult) -> None:
-        children = psutil.Process().children()
-        launchers = [c for c in children if any("launcher.py" in part for part in c.cmdline())]
-        held.append(Held(len(launchers), sum(1 for _ in runs.glob("run-*/*"))))
+        held.append(Held(len(launchers() - others), sum(1 for _ in runs.glob("run-*/*"))))
 
     with Session(find_repo(str(root))) as session:
         project = session.guarded_project("worktree")
