@@ -14,6 +14,7 @@ from guard.session import Session
 from guard.storage.records import receipt_from_json
 from tests.clerk import BASE, CASE_PATH, FIXED, SKILL_PATH, case
 from tests.commands.calling import call_guard
+from tests.commands.proven_fix import commit_proven_fix
 from tests.conftest import ScratchRepo
 from tests.exchange.files import Fields, cloned, exported, forged, receipts, trials
 from tests.running.dates import ago
@@ -39,13 +40,7 @@ def held(repo: ScratchRepo) -> ScratchRepo:
 @pytest.fixture
 def proven(repo: ScratchRepo) -> ScratchRepo:
     """A repository whose one fix is proven and committed."""
-    repo.commit("feat: clerk", BASE)
-    repo.write({CASE_PATH: case()})
-    assert call_guard(repo.root, "prove", "taxi").code == 3
-    repo.write({SKILL_PATH: FIXED})
-    assert call_guard(repo.root, "prove", "taxi").code == 0
-    repo.git("add", "-A")
-    repo.git("commit", "-q", "-m", "fix(clerk): ask")
+    commit_proven_fix(repo)
     return repo
 
 
@@ -169,13 +164,7 @@ def test_what_fits_other_files_is_left_out(held: ScratchRepo, tmp_path: Path) ->
 
 
 def test_a_proof_is_known_where_both_its_sides_are(repo: ScratchRepo, tmp_path: Path) -> None:
-    repo.commit("feat: clerk", BASE)
-    repo.write({CASE_PATH: case()})
-    assert call_guard(repo.root, "prove", "taxi").code == 3
-    repo.write({SKILL_PATH: FIXED})
-    assert call_guard(repo.root, "prove", "taxi").code == 0
-    repo.git("add", "-A")
-    repo.git("commit", "-q", "-m", "fix(clerk): ask")
+    commit_proven_fix(repo)
     exported(repo, tmp_path / "out")
     assert ", before a fix" in receipts(repo).out
     other = cloned(repo, tmp_path / "other")

@@ -12,6 +12,7 @@ from tests.clerk import BASE, CASE_PATH, FIXED, SKILL_PATH, fix, record
 from tests.clerk import case as case_of_clerk
 from tests.clerk import regressions as clerk_records
 from tests.commands.calling import call_guard
+from tests.commands.proven_fix import commit_proven_fix
 from tests.conftest import ScratchRepo
 from tests.exchange.files import cloned
 from tests.guard_command import GuardCommand, case, cases, config
@@ -121,13 +122,7 @@ def test_a_record_without_a_known_receipt_is_pending_whatever_it_says(repo: Scra
 @pytest.fixture
 def proven(repo: ScratchRepo) -> ScratchRepo:
     """A repository whose one regression is proven, its proof and its fix committed."""
-    repo.commit("start", BASE)
-    repo.write({CASE_PATH: case_of_clerk()})
-    assert call_guard(repo.root, "prove", "taxi").code == 3
-    repo.write({SKILL_PATH: FIXED})
-    assert call_guard(repo.root, "prove", "taxi").code == 0
-    repo.git("add", "-A")
-    repo.git("commit", "-q", "-m", "fix(clerk): ask")
+    commit_proven_fix(repo)
     return repo
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import clerk
 from tests.clerk import record, regressions
 from tests.scratch_repo import ScratchRepo
 
@@ -42,24 +43,9 @@ agents:
     options: {argv: [sh, act.sh], deterministic: true}
     cases: [evals/*.md]
 """
-SKILL = "agent/skills/clerk/SKILL.md"
-CASE = "evals/taxi.md"
+SKILL, CASE = clerk.SKILL_PATH, clerk.CASE_PATH
+SENTENCE, BROKEN, FIXED = clerk.FIX, clerk.BROKEN, clerk.FIXED
 RECORDS = "regressions.json"
-SENTENCE = "Ask which currency before you convert.\n"
-BROKEN = """\
----
-name: clerk
-description: Books what people paid.
----
-# Clerk
-
-Book every amount in crowns.
-
-Keep the budget in order.
-
-Say what you did.
-"""
-FIXED = BROKEN.replace("Keep the", SENTENCE + "\nKeep the")
 #: The tail of the skill, far from the fix, in other words.
 LATER = ("Say what you did.", "Say what you did, in one line.")
 
