@@ -99,7 +99,14 @@ class Launcher:
             raise
 
     def _take_place(self, layout: Layout | None) -> str:
-        """Enter the namespace, and wait until the launcher is ready."""
+        """Enter the namespace, and wait until the launcher is ready; say why there is none."""
+        try:
+            return self._placed(layout)
+        except TargetError:
+            # It has ended before it was asked, and is of no use: no trial's fault.
+            return GONE
+
+    def _placed(self, layout: Layout | None) -> str:
         if layout is None:
             self._call("clean", 0.0)
             self._process.note_state()
@@ -164,10 +171,7 @@ class Launcher:
         """Go on with a launcher process that no program has touched."""
         self._process.end()
         self._process = LauncherProcess()
-        try:
-            self.usable &= self._take_place(self._layout) == self.namespace_problem
-        except TargetError:
-            self.usable = False
+        self.usable &= self._take_place(self._layout) == self.namespace_problem
 
     def stop(self) -> None:
         """Have the launcher kill all that is below it, and end."""

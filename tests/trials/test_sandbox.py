@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -237,6 +238,27 @@ def test_a_launcher_that_dies_before_it_answers_is_not_used_again(
         sh(box, "true", tmp_path)
     assert not box.starter.usable
     killer.join()
+
+
+@linux
+@pytest.mark.parametrize("layout", [None, Layout((), ())])
+def test_one_that_ends_before_it_is_asked_is_done_without(
+    tmp_path: Path,
+    opened: list[Sandbox],
+    monkeypatch: pytest.MonkeyPatch,
+    layout: Layout | None,
+) -> None:
+    class EndsFirst(sandbox.LauncherProcess):
+        def __init__(self) -> None:
+            super().__init__()
+            self._process.wait()
+
+    monkeypatch.setattr(sandbox, "LauncherProcess", EndsFirst)
+    monkeypatch.setattr(sandbox, "_no_namespaces", "")
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    opened.append(box := open_sandbox(layout))
+    assert isinstance(box.starter, DirectStarter)
+    assert sh(box, "echo ran", tmp_path) == "ran\n"
 
 
 @linux
