@@ -18,6 +18,7 @@ from guard.process import run
 from guard.trials import launcher, sandbox
 from guard.trials.children import DirectStarter
 from guard.trials.environment import TAG
+from guard.trials.launching import LauncherProcess
 from guard.trials.sandbox import (
     BY_TAG_ONLY,
     CONTROLLED,
@@ -248,7 +249,7 @@ def test_one_that_ends_before_it_is_asked_is_done_without(
     monkeypatch: pytest.MonkeyPatch,
     layout: Layout | None,
 ) -> None:
-    class EndsFirst(sandbox.LauncherProcess):
+    class EndsFirst(LauncherProcess):
         def __init__(self) -> None:
             super().__init__()
             self._process.wait()
