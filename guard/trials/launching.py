@@ -133,6 +133,8 @@ class LauncherProcess:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.001)
         self._process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(KILLING_SECONDS)
 
     def hang_up(self) -> None:
         """Have it kill all that is below it, and end."""
