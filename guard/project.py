@@ -137,7 +137,10 @@ class Project:
         from guard.plugin.api import Project as ProjectView
 
         return ProjectView(
-            self.repo.root, self.tree.read, lambda: [text_of(path) for path in self.tree.entries()]
+            self.repo.root,
+            self.tree.read,
+            lambda: [text_of(path) for path in self.tree.entries()],
+            self.config.served,
         )
 
     @property

@@ -64,6 +64,9 @@ class Observation(NamedTuple):
     files_read: tuple[str, ...] | None = None
     """Files of the workspace that were read, from its root; ``notes/`` stands for the names in a
     folder, ``notes/**`` for all it holds. Where it is None, the tool calls tell."""
+    services: Mapping[str, Any] = {}
+    """What the trial's prerequisites saw once the target had ended, by their names, as JSON
+    values. Filled in by the engine."""
     argv: tuple[str, ...] = ()
     workspace: str = ""
     """Folder on disk; exists only while evaluators run. Filled in by the engine."""
@@ -88,6 +91,8 @@ class Score(NamedTuple):
     key: str
     value: float
     reason: str = ""
+    evidence: Mapping[str, Any] = {}
+    """What else a judge's score rests on, as JSON values: its model, votes, digests."""
 
 
 class KeptFile(NamedTuple):

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
         Option,
         Prerequisite,
         Project,
+        Served,
         Substitute,
         Target,
         Trial,
         evaluator,
         watch,
     )
+    from guard.plugin.doubles import StorageDouble
+    from guard.plugin.judges import Judge, Question, Vote
     from guard.plugin.markers import hookimpl, hookspec
+    from guard.plugin.provisions import Ground, Provided
+    from guard.plugin.syncs import Step, Sync
     from guard.results import (
         FileChange,
         Fingerprint,
@@ -51,20 +56,29 @@ __all__ = [
     "FileChange",
     "Fingerprint",
     "Finished",
+    "Ground",
+    "Judge",
     "Observation",
     "Option",
     "Policy",
     "Prerequisite",
     "Project",
+    "Provided",
+    "Question",
     "Report",
     "Score",
+    "Served",
     "Skip",
+    "Step",
+    "StorageDouble",
     "Substitute",
+    "Sync",
     "Target",
     "TargetError",
     "ToolCall",
     "Trial",
     "TrialResult",
+    "Vote",
     "build_of",
     "evaluator",
     "find_program",
@@ -84,7 +98,11 @@ _HOMES = {
         *("FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),
         "TrialResult",
     ),
+    "guard.plugin.doubles": ("StorageDouble",),
+    "guard.plugin.judges": ("Judge", "Question", "Vote"),
     "guard.plugin.markers": ("hookimpl", "hookspec"),
+    "guard.plugin.provisions": ("Ground", "Provided"),
+    "guard.plugin.syncs": ("Step", "Sync"),
 }
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from guard.plugin.provisions import Ground, Provided
 from guard.results import Fingerprint, Observation, Score
 
 
@@ -17,6 +19,8 @@ class Project(NamedTuple):
     """Content of a path from the repository's root, or None."""
     paths: Callable[[], Sequence[str]]
     """Every path of the tree."""
+    served: tuple[str, ...] = ()
+    """The deploy manifests that guard.yaml names under ``served``."""
 
 
 class Commit(NamedTuple):
@@ -46,6 +50,18 @@ class Substitute(NamedTuple):
 
     what: str
     why: str
+    kind: str = "storage"
+    """What it is a side effect on; any other kind is refused."""
+
+
+class Served(NamedTuple):
+    """One agent that a deploy manifest says production serves."""
+
+    name: str
+    manifest: str
+    """The manifest, from the repository's root."""
+    entry: str = ""
+    """What stands there for it, such as ``./ledger/graphs.py:bookkeeper``."""
 
 
 class Finished(NamedTuple):
@@ -165,6 +181,11 @@ class Prerequisite(NamedTuple):
     name: str
     missing: Callable[[str], str | None]
     """Given ARG: what is missing, in words, or None where all is there."""
+    provide: Callable[[str, Ground], AbstractContextManager[Provided]] | None = None
+    """Given ARG: sets up what one trial gets of it, and takes it away again. Raises `Skip`,
+    `Blocked` or `TargetError`."""
+    check_given: Callable[[Any], str | None] = lambda value: "it takes nothing under `given`"
+    """What is wrong with a case's ``given: {NAME: ...}``, in words, or None."""
 
 
 def evaluator(

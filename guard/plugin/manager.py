@@ -18,11 +18,16 @@ from guard.plugin.exits import keep_guard_running
 from guard.plugin.facts import digest_of, identity_of
 
 if TYPE_CHECKING:
-    from guard.plugin.api import Evaluator, Prerequisite, Project, Target
+    from guard.plugin.api import Evaluator, Prerequisite, Project, Served, Target
+    from guard.plugin.doubles import StorageDouble
+    from guard.plugin.judges import Judge
+    from guard.plugin.syncs import Sync
     from guard.results import Report
 
-    Named = TypeVar("Named", Target, Evaluator, Prerequisite)
-    Offered = TypeVar("Offered", Agent, Target, Evaluator, Prerequisite)
+    Named = TypeVar("Named", Target, Evaluator, Prerequisite, Judge, StorageDouble, Sync)
+    Offered = TypeVar(
+        "Offered", Agent, Served, Target, Evaluator, Prerequisite, Judge, StorageDouble, Sync
+    )
 
 
 def make_plugin_manager() -> pluggy.PluginManager:
@@ -154,6 +159,16 @@ class Plugins:
             for agent in self._items("guard_agents", plugin, items, Agent)
         ]
 
+    def served_agents(self, project: Project) -> list[tuple[str, Served]]:
+        """Return (plugin, entry) of all that the deploy manifests serve."""
+        from guard.plugin.api import Served
+
+        return [
+            (plugin, entry)
+            for plugin, items in self.call("guard_served_agents", project=project)
+            for entry in self._items("guard_served_agents", plugin, items, Served)
+        ]
+
     def targets(self) -> Mapping[str, Target]:
         """Return name → target."""
         from guard.plugin.api import Target
@@ -173,6 +188,24 @@ class Plugins:
         from guard.plugin.api import Prerequisite
 
         return self._collect("guard_prerequisites", Prerequisite)
+
+    def judges(self) -> Mapping[str, Judge]:
+        """Return name → judge."""
+        from guard.plugin.judges import Judge
+
+        return self._collect("guard_judges", Judge)
+
+    def storage_doubles(self) -> Mapping[str, StorageDouble]:
+        """Return name → storage double."""
+        from guard.plugin.doubles import StorageDouble
+
+        return self._collect("guard_storage_doubles", StorageDouble)
+
+    def syncs(self) -> Mapping[str, Sync]:
+        """Return name → sync."""
+        from guard.plugin.syncs import Sync
+
+        return self._collect("guard_syncs", Sync)
 
     def report_writers(self) -> Mapping[str, Callable[[Report], str]]:
         """Return name → report writer of plugins."""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from guard.change import Change
     from guard.model import Agent, Case
-    from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Target
+    from guard.plugin.api import Commit, Evaluator, Prerequisite, Project, Served, Target
+    from guard.plugin.doubles import StorageDouble
+    from guard.plugin.judges import Judge
+    from guard.plugin.syncs import Sync
     from guard.results import Report, TrialResult
 
 # Registration -----------------------------------------------------------------------------
@@ -31,7 +34,8 @@ def guard_agents(project: Project) -> Iterable[Agent]:
 
     1. ``guard_agents`` says what is guarded; guard.yaml overrides it key by key;
     2. ``guard_targets``, ``guard_evaluators`` and ``guard_prerequisites`` name what agents
-       and cases may use, and ``guard_reports`` the writers where ``--report`` asks for one;
+       and cases may use, ``guard_judges`` and ``guard_storage_doubles`` where one is named, and
+       ``guard_reports`` the writers where ``--report`` asks for one;
     3. ``guard_load_cases`` reads each case file that a built-in format doesn't claim;
     4. ``guard_is_fix`` may call a commit a fix (in the commit hooks, and on every range);
     5. ``guard_affected`` may add a reason to run a case;
@@ -41,6 +45,20 @@ def guard_agents(project: Project) -> Iterable[Agent]:
     :param project: the files of the tree under test; read-only.
     :returns: agents; an empty list where the repository has none of yours. Two plugins that
         give the same name are an error; an agent of that name in guard.yaml wins key by key.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_served_agents(project: Project) -> Iterable[Served] | None:
+    """Say what the deploy manifests of ``served`` serve. Called where that is checked.
+
+    :param project: the files of the tree under test; ``project.served`` names the manifests.
+    :returns: an entry for each agent of each manifest whose format is yours, None where none is.
+        A manifest that no plugin reads is an error, exit 2. A manifest that serves nothing is
+        read by an entry without a name. Raise `TargetError` for one that can't be read.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """
@@ -74,6 +92,28 @@ def guard_prerequisites() -> Iterable[Prerequisite]:
     """Name conditions on the machine that ``prerequisites`` may ask for. Called once a run.
 
     :returns: prerequisites; a case that asks for one which is missing is SKIP, with its words.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_judges() -> Iterable[Judge]:
+    """Name providers of models that judge. Called where a case states ``judge``.
+
+    :returns: judges. Two of the same name are an error, exit 2.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_storage_doubles() -> Iterable[StorageDouble]:
+    """Name stand-ins for storage, for a target's ``doubles`` option. Called where one is named.
+
+    :returns: doubles. Two of the same name are an error, exit 2.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """
@@ -166,6 +206,17 @@ def guard_reports() -> Mapping[str, Callable[[Report], str]]:
 
     :returns: name → function from the report to its text. Two of the same name are an
         error, exit 2.
+
+    An exception ends the command with exit 2, naming the plugin. All results are used.
+    """
+    raise AssertionError
+
+
+@hookspec
+def guard_syncs() -> Iterable[Sync]:
+    """Name remote copies that ``guard sync NAME`` rebuilds. Called by that command alone.
+
+    :returns: syncs. Two of the same name are an error, exit 2.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """

@@ -46,6 +46,11 @@ def guard_agents(project):
 
 
 @hookimpl
+def guard_served_agents(project):
+    note("guard_served_agents")
+
+
+@hookimpl
 def guard_targets():
     note("guard_targets")
     return [Target("inside", run, "a function", deterministic=True)]
@@ -61,6 +66,16 @@ def guard_evaluators():
 def guard_prerequisites():
     note("guard_prerequisites")
     return [Prerequisite("kettle", lambda wanted: note(f"kettle:{{wanted}}"))]
+
+
+@hookimpl
+def guard_judges():
+    note("guard_judges")
+
+
+@hookimpl
+def guard_storage_doubles():
+    note("guard_storage_doubles")
 
 
 @hookimpl
@@ -102,6 +117,11 @@ def guard_run_finished(report):
 def guard_reports():
     note("guard_reports")
     return {{"ids": lambda report: " ".join(case.case for case in report.cases)}}
+
+
+@hookimpl
+def guard_syncs():
+    note("guard_syncs")
 """
 
 

@@ -14,15 +14,22 @@ from guard.plugin import (
     Commit,
     Evaluator,
     Expectations,
+    Judge,
     Observation,
     Option,
     Prerequisite,
     Project,
+    Question,
     Report,
     Score,
+    Served,
+    Step,
+    StorageDouble,
+    Sync,
     Target,
     Trial,
     TrialResult,
+    Vote,
     hookimpl,
 )
 
@@ -42,6 +49,15 @@ def guard_agents(project: Project) -> Iterable[Agent]:
                 cases=(f"evals/cases/{name}.tsv",),
                 prerequisites=("encoding:utf-8",),
             )
+
+
+@hookimpl
+def guard_served_agents(project: Project) -> list[Served] | None:
+    """Read the list of the letters that are sent: one name a line."""
+    if "letters.txt" not in project.served:
+        return None
+    text = (project.read("letters.txt") or b"").decode()
+    return [Served(name, "letters.txt") for name in text.split()]
 
 
 def write_letter(trial: Trial) -> Observation:
@@ -80,6 +96,35 @@ def missing_encoding(name: str) -> str | None:
 def guard_prerequisites() -> list[Prerequisite]:
     """A condition on the machine."""
     return [Prerequisite("encoding", missing_encoding)]
+
+
+def count_words(question: Question) -> Vote:
+    """Where yours asks a model, this one counts: the rubric is the number of words allowed."""
+    words = len(question.answer.split())
+    return Vote(float(words <= int(question.rubric)), f"{words} words")
+
+
+@hookimpl
+def guard_judges() -> list[Judge]:
+    """A judge named ``brevity:any``."""
+    return [Judge("brevity", count_words, prompt="at most this many words")]
+
+
+class Outbox:
+    """Keeps letters where the real one would send them."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    def send(self, letter: str) -> None:
+        """Keep a letter."""
+        self.kept.append(letter)
+
+
+@hookimpl
+def guard_storage_doubles() -> list[StorageDouble]:
+    """For an agent that sends its letters itself; these two don't."""
+    return [StorageDouble("outbox", "letters.post:Outbox", Outbox, "no letter is sent")]
 
 
 @hookimpl
@@ -133,3 +178,30 @@ def write_table(report: Report) -> str:
 def guard_reports() -> Mapping[str, Callable[[Report], str]]:
     """The writer behind ``--report table=FILE``."""
     return {"table": write_table}
+
+
+def plan_copy(agents: Sequence[Agent], cases: Sequence[Case]) -> list[Step]:
+    """Compare the list of cases with its copy in the file that LETTERS_COPY names."""
+    path = os.environ["LETTERS_COPY"]
+    text = "".join(f"{case.id}\n" for case in cases)
+
+    def write() -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    if not os.path.exists(path):
+        return [Step("+", f"the list {path}", write)]
+    with open(path, encoding="utf-8") as file:
+        same = file.read() == text
+    return [] if same else [Step("~", f"the list {path}", write)]
+
+
+def missing_copy() -> str | None:
+    """Say what is missing where no file is named."""
+    return None if "LETTERS_COPY" in os.environ else "LETTERS_COPY names no file"
+
+
+@hookimpl
+def guard_syncs() -> list[Sync]:
+    """The copy behind ``guard sync letters``."""
+    return [Sync("letters", plan_copy, missing_copy)]
