@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from guard.model import Agent
 from guard.plugin.provisions import Ground, Provided
 from guard.results import Fingerprint, Observation, Score
 
@@ -119,6 +120,11 @@ class Target(NamedTuple):
     prerequisites: tuple[str, ...] = ()
     fingerprint: Callable[[Mapping[str, Any]], Fingerprint] = lambda options: Fingerprint()
     """Given the agent's options. Must not run the agent."""
+    verify: Callable[[Agent, Mapping[str, Any], Project], str | None] = (
+        lambda agent, options, project: None
+    )
+    """Given the agent, its options and the tree's files: what it would run that isn't the real
+    agent, in words, or None. Cheap: it reads files, and runs and imports nothing of the agent."""
 
 
 class Expectations(Mapping[str, Any]):
