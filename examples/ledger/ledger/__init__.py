@@ -1,0 +1,1 @@
+"""A small back office: five agents around one ledger."""

@@ -1,0 +1,1 @@
+"""The five agents, one graph a file: `langgraph.json` serves these very objects."""

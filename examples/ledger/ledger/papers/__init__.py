@@ -1,0 +1,1 @@
+"""Papers: what comes in with the mail, and what may be said about it."""
