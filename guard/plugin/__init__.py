@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         evaluator,
         watch,
     )
+    from guard.plugin.documents import read_json
     from guard.plugin.doubles import StorageDouble
     from guard.plugin.judges import Judge, Question, Vote
     from guard.plugin.markers import hookimpl, hookspec
@@ -84,6 +85,7 @@ __all__ = [
     "find_program",
     "hookimpl",
     "hookspec",
+    "read_json",
     "watch",
 ]
 
@@ -98,6 +100,7 @@ _HOMES = {
         *("FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),
         "TrialResult",
     ),
+    "guard.plugin.documents": ("read_json",),
     "guard.plugin.doubles": ("StorageDouble",),
     "guard.plugin.judges": ("Judge", "Question", "Vote"),
     "guard.plugin.markers": ("hookimpl", "hookspec"),

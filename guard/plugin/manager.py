@@ -172,8 +172,11 @@ class Plugins:
     def targets(self) -> Mapping[str, Target]:
         """Return name → target."""
         from guard.plugin.api import Target
+        from guard.plugin.reality import refuse_stand_ins
 
-        return self._collect("guard_targets", Target)
+        found = self._collect("guard_targets", Target)
+        refuse_stand_ins(found.values(), self._owners["guard_targets"])
+        return found
 
     def evaluators(self) -> Mapping[str, Evaluator]:
         """Return name → evaluator of plugins; the built-in ones are not among them."""
@@ -198,8 +201,11 @@ class Plugins:
     def storage_doubles(self) -> Mapping[str, StorageDouble]:
         """Return name → storage double."""
         from guard.plugin.doubles import StorageDouble
+        from guard.plugin.reality import refuse_unexplained
 
-        return self._collect("guard_storage_doubles", StorageDouble)
+        found = self._collect("guard_storage_doubles", StorageDouble)
+        refuse_unexplained(found.values(), self._owners["guard_storage_doubles"])
+        return found
 
     def syncs(self) -> Mapping[str, Sync]:
         """Return name → sync."""
@@ -237,6 +243,11 @@ class Plugins:
                     found[item.name], owner[item.name] = item, plugin
             self._named[hook], self._owners[hook] = found, owner
         return self._named[hook]
+
+    def owner_of(self, target: str) -> str:
+        """Return the plugin that offers a target; empty where none does."""
+        self.targets()
+        return self._owners["guard_targets"].get(target, "")
 
     def code_of(self, target: str) -> str:
         """Return a digest of the installed plugins that run a target, or may grade what it does.

@@ -1,11 +1,22 @@
-"""The ``claude-code`` target: it loads, so that guard.yaml can name it, and its trials SKIP.
+"""Claude Code: what its plugins serve, and the ``claude-code`` target, whose trials SKIP.
 
 Driving the real client is not there yet; a SKIP says so and is never a pass.
 """
 
 from __future__ import annotations
 
-from guard.plugin import Observation, Option, Prerequisite, Skip, Target, Trial, hookimpl
+from guard.plugin import (
+    Observation,
+    Option,
+    Prerequisite,
+    Project,
+    Served,
+    Skip,
+    Target,
+    Trial,
+    hookimpl,
+)
+from guard_claude_code.served import read_served
 
 NOT_YET = (
     "driving Claude Code is not there yet: nothing is tested (target claude-code; "
@@ -23,6 +34,12 @@ def run(trial: Trial) -> Observation:
 def missing(argument: str) -> str:
     """Say what no machine has yet."""
     return NOT_YET
+
+
+@hookimpl
+def guard_served_agents(project: Project) -> list[Served]:
+    """Return an entry for each skill, command and subagent of each plugin that is served."""
+    return read_served(project)
 
 
 @hookimpl
