@@ -74,5 +74,5 @@ def test_the_typewriter_asks_no_model_about_mail_without_an_amount(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    answer = typewriter.graph.invoke({"paper": "documents/newsletter.txt"})
+    answer = typewriter.graph.invoke({"paper": "evals/papers/newsletter.txt"})
     assert (answer["schema_type"], answer["n_proposals"]) == (None, 0)
