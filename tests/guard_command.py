@@ -7,11 +7,12 @@ test says in one line how a trial goes; ``$GUARD_TRIAL`` is the trial's number.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.guard_process import run_guard
 
 if TYPE_CHECKING:
     from tests.conftest import ScratchRepo
@@ -76,17 +77,7 @@ class GuardCommand:
     def __call__(
         self, *argv: str, env: Mapping[str, str] | None = None, folder: str = "."
     ) -> Outcome:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "guard", *argv],
-            cwd=self.repo.root / folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            env={**os.environ, **(env or {})},
-            timeout=100,
-            check=False,
-        )
+        done = run_guard(argv, self.repo.root / folder, env or {})
         outcome = Outcome(argv, done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in outcome.err, str(outcome)
         return outcome

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from guard.cli import main
 from tests.conftest import ScratchRepo
+from tests.guard_process import run_guard
 
 
 class Outcome(NamedTuple):
@@ -44,5 +45,5 @@ def start_guard(
     repo: ScratchRepo, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Outcome:
     """Call guard in a process of its own."""
-    done = repo.run(sys.executable, "-P", "-m", "guard", *arguments, env=env)
+    done = run_guard(arguments, repo.root, env or {})
     return Outcome(done.returncode, done.stdout, done.stderr)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.conftest import ScratchRepo
+from tests.guard_process import run_guard
 
 Done = subprocess.CompletedProcess[str]
 Files = Mapping[str, str | bytes | None]
@@ -59,9 +59,7 @@ class Installed(ScratchRepo):
 
     def guard(self, *args: str, cwd: Path | None = None, **env: str) -> Done:
         """Call guard's command line."""
-        return ScratchRepo(cwd or self.root).run(
-            sys.executable, "-P", "-m", "guard", *args, env=env
-        )
+        return run_guard(args, cwd or self.root, env)
 
     def install(self) -> None:
         """Install the hooks."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tests.conftest import ScratchRepo
+from tests.guard_process import run_guard
 from tests.hooks.installed import FILES, TALK, Files, case, skill
 
 Done = subprocess.CompletedProcess[str]
@@ -56,7 +56,7 @@ class Server(ScratchRepo):
 
     def guard(self, *args: str) -> Done:
         """Call guard's command line."""
-        return self.run(sys.executable, "-P", "-m", "guard", *args)
+        return run_guard(args, self.root)
 
     def install(self, *args: str) -> None:
         """Install the hook."""
