@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard import model
 from guard.affected import Selected
 from guard.closing import Closing
+from guard.judges.stated import judged_by
 from guard.model import Agent, Case, Policy
 from guard.project import Project
 from guard.results import CaseResult, TrialResult
@@ -119,14 +120,23 @@ class Engine(Closing):
         """Tell whether the same input gives the same outcome, as agent or target declare."""
         return self.estimates.is_deterministic(agent)
 
-    def is_paid(self, agent: Agent) -> bool:
-        """Tell whether a trial costs money, as agent or target declare."""
-        return self.estimates.is_paid(agent)
+    def is_paid(self, case: Case) -> bool:
+        """Tell whether a trial costs money, as agent or target declare, or a judge of it does."""
+        return self.estimates.is_paid(case)
 
     def is_live(self, results: Iterable[CaseResult]) -> bool:
         """Tell whether all that was run ran against the providers' own endpoints."""
         agents = {result.agent for result in results if result.trials}
-        return all(self.project.target_of(self.project.agents[name]).live for name in agents)
+        live = all(self.project.target_of(self.project.agents[name]).live for name in agents)
+        return live and all(self._is_judged_live(result) for result in results)
+
+    def _is_judged_live(self, result: CaseResult) -> bool:
+        """Tell whether judges answered at their providers' own endpoints, when they were asked."""
+        case = self.project.cases.get(result.case)
+        if not result.reused or case is None:
+            return all(trial.judged_live for trial in result.trials)
+        # The receipt's key holds where it answers.
+        return self.project.plugins.panel.is_live(judged_by(self.project.agents[case.agent], case))
 
     def receipt_key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""

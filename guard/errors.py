@@ -9,13 +9,16 @@
         ├── Skip                       a prerequisite is missing on this machine
         ├── Blocked                    an external condition, declared by the case, was met
         └── TargetError                the target broke; never the agent's fault
+            └── JudgeError             a model that judges gave no vote that counts
 
 Each message says what and where; ``hint`` is the command that mends it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -113,3 +116,12 @@ class Blocked(TrialOutcome):
 
 class TargetError(TrialOutcome):
     """The target, not the agent, broke."""
+
+
+class JudgeError(TargetError):
+    """A judge is unavailable, off its scale, or failing its canaries: nothing was judged."""
+
+    def __init__(self, message: str, evidence: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.evidence: Mapping[str, Any] = evidence or {}
+        """What was learnt by then, and what it cost."""

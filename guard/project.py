@@ -370,10 +370,12 @@ class Project:
     def evaluators_of(self, agent: Agent) -> tuple[Evaluator, ...]:
         """Return all evaluators that may grade the agent, the built-in ones first."""
         from guard.evaluators import built_in_evaluators
+        from guard.judges.binding import with_judges
 
+        built_in = with_judges(built_in_evaluators(), self.plugins.panel)
         offered = self.plugins.evaluators()
         chosen = [self._evaluator(agent, name, offered) for name in agent.evaluators]
-        return (*built_in_evaluators(), *dict.fromkeys((*offered.values(), *chosen)))
+        return (*built_in, *dict.fromkeys((*offered.values(), *chosen)))
 
     def _evaluator(self, agent: Agent, name: str, offered: Mapping[str, Evaluator]) -> Evaluator:
         path, colon, function = name.rpartition(":")

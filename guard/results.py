@@ -148,6 +148,18 @@ class TrialResult(NamedTuple):
     asked: Fingerprint = Fingerprint()
     """What the target said, before it ran, that it drives: the observation says what answered."""
 
+    @property
+    def cost_usd(self) -> float | None:
+        """What the target and the judges cost, as far as they tell; None where none does."""
+        told = (self.observation.cost_usd, *(s.evidence.get("cost_usd") for s in self.scores))
+        known = [cost for cost in told if isinstance(cost, (int, float))]
+        return sum(known) if known else None
+
+    @property
+    def judged_live(self) -> bool:
+        """Whether each judge that was asked answered at its provider's own endpoint."""
+        return all(score.evidence.get("live", True) for score in self.scores)
+
 
 class Drift(NamedTuple):
     """One version that isn't what it was when a case last held, or not one within a run."""

@@ -143,7 +143,7 @@ class Store:
             if trial.verdict in (model.PASS, model.FAIL, model.XFAIL) and seen.seconds:
                 db.execute(
                     "INSERT INTO timings (agent, case_id, seconds, cost_usd) VALUES (?, ?, ?, ?)",
-                    [_name(agent), _name(trial.case), seen.seconds, seen.cost_usd],
+                    [_name(agent), _name(trial.case), seen.seconds, trial.cost_usd],
                 )
                 bound_rows(db, "timings")
 

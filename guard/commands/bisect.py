@@ -95,7 +95,7 @@ class _Heard:
 
     def __call__(self, result: TrialResult) -> None:
         self.trials += 1
-        self.cost += result.observation.cost_usd or 0.0
+        self.cost += result.cost_usd or 0.0
         if self._listener is not None:
             self._listener(result)
 

@@ -37,11 +37,9 @@ _MODULES: Final[dict[str, str]] = {
     "max_seconds": "limits",
     "max_turns": "limits",
     "command": "command",
+    # Costs money: a checker that breaks comes before it.
+    "judge": "judge",
 }
-
-JUDGE_REFUSAL: Final = (
-    "judge: not there yet; state what a program can check (`guard explain expected` lists it)"
-)
 
 
 def declared_keys() -> dict[str, str]:
@@ -51,7 +49,7 @@ def declared_keys() -> dict[str, str]:
 
 def is_built_in(key: str) -> bool:
     """Tell whether `check_expectation` is the one to ask about the key."""
-    return key in _MODULES or key == "judge"
+    return key in _MODULES
 
 
 def score_keys(key: str) -> tuple[str, ...]:
@@ -63,8 +61,6 @@ def score_keys(key: str) -> tuple[str, ...]:
 
 def check_expectation(key: str, value: Any) -> str | None:
     """Return what is wrong with an expectation, in one sentence, or None."""
-    if key == "judge":
-        return JUDGE_REFUSAL
     if key not in _MODULES:
         from guard.schema import nearest
 

@@ -130,10 +130,17 @@ class Target(NamedTuple):
 class Expectations(Mapping[str, Any]):
     """A case's expectations, handed to an evaluator; notes which keys are read."""
 
-    def __init__(self, values: Mapping[str, Any], inputs: Mapping[str, Any] = {}) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Any] = {},
+        turns: tuple[str, ...] = (),
+    ) -> None:
         self._values = dict(values)
         self.inputs = inputs
         """What the case asked: its ``input``, and its ``utterance`` where it has one."""
+        self.turns = turns
+        """The user's further messages."""
         self.read: set[str] = set()
 
     def states(self, keys: Iterable[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -18,6 +19,7 @@ from guard.plugin.exits import keep_guard_running
 from guard.plugin.facts import digest_of, identity_of
 
 if TYPE_CHECKING:
+    from guard.judges.panel import Panel
     from guard.plugin.api import Evaluator, Prerequisite, Project, Served, Target
     from guard.plugin.doubles import StorageDouble
     from guard.plugin.judges import Judge
@@ -198,6 +200,13 @@ class Plugins:
 
         return self._collect("guard_judges", Judge)
 
+    @cached_property
+    def panel(self) -> Panel:
+        """The judges, with what this run of guard knows of them."""
+        from guard.judges.panel import Panel
+
+        return Panel(self.judges)
+
     def storage_doubles(self) -> Mapping[str, StorageDouble]:
         """Return name → storage double."""
         from guard.plugin.doubles import StorageDouble
@@ -259,6 +268,12 @@ class Plugins:
         owner = self._owners["guard_targets"].get(target, "")
         names = {owner, *self._owners["guard_evaluators"].values()}
         return digest_of(point for name, point in self._points.items() if name in names)
+
+    def code_of_judge(self, name: str) -> str:
+        """Return a digest of the installed plugin that offers a judge."""
+        self.judges()
+        owner = self._owners["guard_judges"].get(name, "")
+        return digest_of(point for plugin, point in self._points.items() if plugin == owner)
 
     def _items(self, hook: str, plugin: str, items: Any, kind: type[Offered]) -> list[Offered]:
         wrong: object = items

@@ -81,8 +81,7 @@ def told_by_receipts(prover: Prover, records: Sequence[Record]) -> dict[str, Pro
 
 def tell_estimate(engine: Engine, halves: Sequence[Half]) -> None:
     """Say what is about to be run and what it takes, where any of it is paid for."""
-    agents = engine.project.agents
-    if not any(engine.is_paid(agents[half.case.agent]) for half in halves):
+    if not any(engine.is_paid(half.case) for half in halves):
         return
     most = sum(most_of(engine, half) for half in halves)
     takes = costs(estimate_halves(engine, halves)) or "not known yet what it takes"

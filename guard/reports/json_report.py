@@ -140,7 +140,7 @@ def _scores(trials: Sequence[TrialResult]) -> dict[str, Any]:
 
 def _run(trial: TrialResult) -> dict[str, Any]:
     seen = trial.observation
-    return {
+    found: dict[str, Any] = {
         "trial_id": trial.trial_id or f"{trial.case}#{trial.number}",
         "verdict": trial.verdict,
         "argv": list(seen.argv),
@@ -153,6 +153,10 @@ def _run(trial: TrialResult) -> dict[str, Any]:
         "orphan_pids_after_teardown": list(trial.orphan_pids),
         "execution_provenance": _provenance(trial),
     }
+    if seen.services:
+        found["services"] = dict(seen.services)
+    judged = {score.key: dict(score.evidence) for score in trial.scores if score.evidence}
+    return {**found, "judged": judged} if judged else found
 
 
 def _provenance(trial: TrialResult) -> dict[str, Any]:
@@ -170,7 +174,7 @@ def _provenance(trial: TrialResult) -> dict[str, Any]:
         "asked": trial.asked._asdict(),
         "loaded": seen.loaded,
         "used": seen.used,
-        "cost_usd": seen.cost_usd,
+        "cost_usd": trial.cost_usd,
         "tokens": seen.tokens,
         "turns": seen.turns,
         "response_ids": list(seen.response_ids),

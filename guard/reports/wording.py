@@ -86,7 +86,7 @@ def each_took(case: CaseResult) -> str:
     if not case.trials or case.reused:
         return ""
     seconds = [trial.observation.seconds for trial in case.trials]
-    costs = [c for t in case.trials if (c := t.observation.cost_usd) is not None]
+    costs = [c for t in case.trials if (c := t.cost_usd) is not None]
     told = [money(sum(costs) / len(costs))] if costs else []
     return ", ".join([*told, f"{duration(sum(seconds) / len(seconds))} a trial"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -40,6 +40,8 @@ def _judged(
 ) -> Iterator[Violation]:
     expected = {**stage.agent.always, **case.expected}
     run_checkers = run_checkers and not stage.missing
+    judged = {key for e in stage.evaluators if e.judge for key in (*e.reads, *e.writes)}
+    unasked = judged if run_checkers else judged.union(CHECKERS)
     for number, example in enumerate(case.counter_examples, 1):
         with stage.slot() as slot:
             given = stage.given(case)
@@ -53,9 +55,9 @@ def _judged(
                         example,
                         observe(example, before.path, after.path, repo),
                         expected,
-                        stage.evaluators,
+                        [e for e in stage.evaluators if not e.judge],
                         inputs=case.input,
-                        leave_out=() if run_checkers else CHECKERS,
+                        leave_out=unasked,
                         seconds=case.policy.timeout,
                     )
                 problem = judgement.problem
@@ -68,13 +70,24 @@ def _judged(
                 before.remove()
                 after.remove()
         if problem:
-            yield Violation(
-                RULE,
-                f"counter-example {number} of {case.id}: {problem}",
-                agent=case.agent,
-                paths=(case.path,),
-                hint=(f"guard explain {RULE}",),
-            )
+            yield _violation(case, number, problem)
+        if left := judged.intersection(example["fails"]):
+            said = f"no judge is asked here, so nothing shows that {_names(left)} rejects it"
+            yield _violation(case, number, said)._replace(warning=True)
+
+
+def _violation(case: Case, number: int, said: str) -> Violation:
+    return Violation(
+        RULE,
+        f"counter-example {number} of {case.id}: {said}",
+        agent=case.agent,
+        paths=(case.path,),
+        hint=(f"guard explain {RULE}",),
+    )
+
+
+def _names(keys: Iterable[str]) -> str:
+    return ", ".join(f"`{key}`" for key in sorted(keys))
 
 
 def _checkers_of(stage: Stage, slot: Slot, workspace: Workspace) -> AbstractContextManager[None]:

@@ -74,7 +74,7 @@ class GraderProof(NamedTuple):
                 "(no agent was run)"
             )
         if unasked:
-            how = ": guard check --run-checkers" if by_hand else ""
+            how = " (programs: guard check --run-checkers)" if by_hand else ""
             said.append(
                 f"{MARK} {_names(unasked)}: checked by programs or a judge, not asked here{how}"
             )

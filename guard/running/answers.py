@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from guard.judges.stated import judged_by, provider_of
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.plugin.blame import blamed_on
 from guard.project import Project
@@ -33,7 +34,7 @@ class Answers:
         self._ground = Ground(project)
         self._fingerprints: dict[str, Fingerprint] = {}
         self._reads = Reads(project)
-        self._missing: dict[tuple[str, tuple[str, ...]], str | None] = {}
+        self._missing: dict[tuple[str, tuple[str, ...], str], str | None] = {}
 
     def key(self, case: Case, tree: Tree | None = None) -> str:
         """Return the key of a case's evidence on a tree."""
@@ -109,11 +110,13 @@ class Answers:
 
     def missing_for(self, agent: Agent, case: Case) -> str | None:
         """Return the prerequisite of a case that is missing on this machine."""
-        asked = (agent.name, case.prerequisites)
+        judge = judged_by(agent, case)
+        asked = (agent.name, case.prerequisites, provider_of(judge))
         if asked not in self._missing:
             offered = self.project.plugins.prerequisites()
             refuse_unknown(self.project, agent, case, offered)
             of_target = self.project.target_of(agent).prerequisites
             root = self.project.repo.root
-            self._missing[asked] = find_missing(agent, case, root, offered, of_target)
+            missing = find_missing(agent, case, root, offered, of_target)
+            self._missing[asked] = missing or self.project.plugins.panel.missing(judge)
         return self._missing[asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guard.affected import Selected
+from guard.judges.stated import judged_by
 from guard.model import Agent, Case
 from guard.project import Project
 from guard.running.budget import Budget
@@ -22,9 +23,12 @@ class Estimates:
         """Tell whether the same input gives the same outcome, as agent or target declare."""
         return is_deterministic(self.project, agent)
 
-    def is_paid(self, agent: Agent) -> bool:
-        """Tell whether a trial costs money, as agent or target declare."""
-        return self.project.target_of(agent).paid if agent.paid is None else agent.paid
+    def is_paid(self, case: Case) -> bool:
+        """Tell whether a trial costs money, as agent or target declare, or a judge of it does."""
+        agent = self.project.agents[case.agent]
+        paid = self.project.target_of(agent).paid if agent.paid is None else agent.paid
+        judge = judged_by(agent, case)
+        return paid or (judge is not None and self.project.plugins.panel.is_paid(judge))
 
     def estimate(self, case: Case) -> tuple[float | None, float | None]:
         """Return the seconds and dollars that a case takes at most, as far as they are known."""
@@ -40,8 +44,7 @@ class Estimates:
     def fits(self, case: Case) -> bool:
         """Tell whether all of a case fits into what is left of the budget, as far as known."""
         seconds, cost = self.estimate(case)
-        paid = self.is_paid(self.project.agents[case.agent])
-        return self.budget.fits(seconds, cost, paid=paid)
+        return self.budget.fits(seconds, cost, paid=self.is_paid(case))
 
     def urgency(self, chosen: Selected, case: Case) -> tuple[bool, bool, float]:
         """Return what to sort by: new or changed, last failed, cheapest."""

@@ -110,7 +110,7 @@ class Loop:
     def _ends(self, series: Series, result: TrialResult) -> bool:
         """Give a series its trial; tell whether it was the last one."""
         series.add(result)
-        self.budget.spend(result.observation.cost_usd)
+        self.budget.spend(result.cost_usd)
         if self.fail_fast and result.verdict == FAIL:
             self._stop_others(series)
         if series.running or series.wants(1):

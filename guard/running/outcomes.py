@@ -33,7 +33,7 @@ def case_result(
     planned: int,
 ) -> CaseResult:
     """Return the result of a case, with what its trials cost together."""
-    costs = [t.observation.cost_usd for t in trials if t.observation.cost_usd is not None]
+    costs = [cost for t in trials if (cost := t.cost_usd) is not None]
     return CaseResult(
         case=chosen.case.id,
         agent=chosen.case.agent,

@@ -18,6 +18,7 @@ from guard.affected import Selected
 from guard.change import DiffEntry
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
+from guard.judges.stated import judged_by, provider_of
 from guard.model import FAIL, PASS, XFAIL, Agent, Case, Policy
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
@@ -50,7 +51,7 @@ class Keys:
         In a proof the tree is a broken state; case, checks and plugins stay the project's.
         """
         agent = self.project.agents[case.agent]
-        parts = {
+        parts: dict[str, Any] = {
             "format": FORMAT,
             "guard": __version__,
             "case": _case_facts(case),
@@ -65,7 +66,15 @@ class Keys:
         filters = self._filters(agent, tree or self.project.tree)
         if filters:
             parts["filters"] = filters
+        judge = judged_by(agent, case)
+        if judge:
+            parts["judge"] = self._judge(judge)
         return "sha256:" + hashlib.sha256(_canonical(parts)).hexdigest()
+
+    def _judge(self, stated: Mapping[str, Any]) -> list[str]:
+        """Return what its scores rest on beside what the case states: prompt, endpoint, code."""
+        plugins = self.project.plugins
+        return [*plugins.panel.identity(stated), plugins.code_of_judge(provider_of(stated))]
 
     def _filters(self, agent: Agent, tree: Tree) -> dict[str, dict[str, str]]:
         """Return what this machine makes of files of the workspace."""

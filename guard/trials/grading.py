@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 from guard import model
-from guard.errors import Blocked, Skip, TargetError
+from guard.errors import Blocked, JudgeError, Skip, TargetError
 from guard.model import Case
 from guard.plugin.api import Evaluator, Expectations
 from guard.plugin.exits import count_unheard
@@ -74,11 +74,12 @@ def grade(
     """Put an observation through all evaluators; ``engine_scores`` are the engine's own."""
     if observation.loaded is False:
         return Grade(model.ERROR, NOT_LOADED)
-    to_ask = [e for e in evaluators if not (is_own(e) and expected.keys().isdisjoint(e.reads))]
+    to_ask = [e for e in evaluators if not _says_nothing(e, expected)]
     asking: Asking[_Asked] = Asking(case.policy.timeout, apart=not all(map(is_own, to_ask)))
     asked = asking.run(lambda: _ask_all(asking, to_ask, case, expected, observation, engine_scores))
     if asked is None:
-        return Grade(model.ERROR, asking.overdue, blame=_blame(asking.asked), late=True)
+        late = Grade(model.ERROR, asking.overdue, blame=_blame(asking.asked), late=True)
+        return _zeroed(late, asking.asked)
     if asked.broken is not None:
         return asked.broken
     ungraded = _ungraded(expected, asked.answered)
@@ -87,11 +88,24 @@ def grade(
 
 def is_own(evaluator: Evaluator) -> bool:
     """Tell whether an evaluator is guard's own: it comes to an end, and leaves guard alone."""
-    return evaluator.source == BUILT_IN
+    return evaluator.source == BUILT_IN and not evaluator.judge
+
+
+def _says_nothing(evaluator: Evaluator, expected: Mapping[str, Any]) -> bool:
+    return evaluator.source == BUILT_IN and expected.keys().isdisjoint(evaluator.reads)
 
 
 def _blame(evaluator: Evaluator | None) -> str:
     return "judge" if evaluator is not None and evaluator.judge else ""
+
+
+def _zeroed(broken: Grade, evaluator: Evaluator | None, evidence: Mapping[str, Any] = {}) -> Grade:
+    """Return the grade with a score of 0 for all that a judge which broke would have scored."""
+    if evaluator is None or not evaluator.judge or broken.verdict != model.ERROR:
+        return broken
+    zeros = (Score(key, 0.0, broken.reason, evidence) for key in evaluator.writes)
+    scores = (*broken.scores, *zeros)
+    return broken._replace(scores=scores, failing=failing_keys(scores))
 
 
 class _Asked(NamedTuple):
@@ -118,14 +132,18 @@ def _ask_all(
             found = _evaluate(evaluator, case, expected, observation)
         except asking.anything as error:  # anyone's code; whatever it raises is named
             who = f"evaluator {evaluator.name}"
-            return _Asked(broken=grade_of_error(error, who, evaluator.evaluate, blame=blame))
+            broken = grade_of_error(error, who, evaluator.evaluate, blame=blame)
+            learnt = error.evidence if isinstance(error, JudgeError) else {}
+            known = broken._replace(scores=tuple(scores)) if evaluator.judge else broken
+            return _Asked(broken=_zeroed(known, evaluator, learnt))
         scores += found.scores
         answered |= found.answered
         problem = found.problem
         if count_unheard() > unheard and not is_own(evaluator):
             problem = f"a thread tried to end guard while evaluator {evaluator.name} was asked"
         if problem:
-            return _Asked(broken=Grade(model.ERROR, problem, tuple(scores), blame=blame))
+            broken = Grade(model.ERROR, problem, tuple(scores), blame=blame)
+            return _Asked(broken=_zeroed(broken, evaluator))
     return _Asked(tuple(scores), frozenset(answered))
 
 
@@ -177,13 +195,13 @@ def _evaluate(
     evaluator: Evaluator, case: Case, expected: Mapping[str, Any], observation: Observation
 ) -> _Evaluated:
     inputs = {**case.input, **({"utterance": case.utterance} if case.utterance else {})}
-    values = Expectations(expected, inputs)
+    values = Expectations(expected, inputs, case.turns)
     scores: list[Score] = []
     for found in evaluator.evaluate(observation, values):
         problem = _problem_of(evaluator, found)
         if problem:
             return _Evaluated(problem=f"evaluator {evaluator.name} {problem}")
-        scores.append(Score(found.key, float(found.value), found.reason))
+        scores.append(found._replace(value=float(found.value)))
     undeclared = sorted(values.read - set(evaluator.reads)) if evaluator.declared else []
     if undeclared:
         keys = ", ".join(undeclared)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from guard.git import bytes_of
+from guard.plugin.api import Evaluator, Expectations
 from guard.results import Fingerprint, KeptFile, Observation, Score, ToolCall, TrialResult
 
 #: A shorter value is no secret, and redacting it would garble every text.
@@ -50,11 +51,15 @@ class Redactor:
         return result._replace(
             reason=self.text(result.reason),
             diff=self.text(result.diff),
-            scores=tuple(Score(s.key, s.value, self.text(s.reason)) for s in result.scores),
+            scores=tuple(map(self.score, result.scores)),
             observation=self.observation(result.observation),
             files=tuple(map(self.file, result.files)),
             asked=Fingerprint(*map(self.text, result.asked)),
         )
+
+    def score(self, score: Score) -> Score:
+        """Return a score without secrets."""
+        return score._replace(reason=self.text(score.reason), evidence=self.any(score.evidence))
 
     def file(self, kept: KeptFile) -> KeptFile:
         """Return a kept file without secrets."""
@@ -91,3 +96,12 @@ class Redactor:
                 for call in calls
             ),
         )
+
+
+def without_secrets(evaluator: Evaluator, redactor: Redactor) -> Evaluator:
+    """Return the evaluator as one that is shown no secret."""
+
+    def evaluate(observation: Observation, expectations: Expectations) -> Iterable[Score]:
+        return evaluator.evaluate(redactor.observation(observation), expectations)
+
+    return evaluator._replace(evaluate=evaluate)

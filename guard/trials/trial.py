@@ -31,6 +31,7 @@ from guard.trials.imports import CACHE
 from guard.trials.kept import LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
 from guard.trials.reading import files_read
+from guard.trials.redaction import without_secrets
 from guard.trials.sandbox import NOT_CONTROLLED
 from guard.trials.stage import Slot, Stage, told
 from guard.workspace import Reuse, Workspace, clear_folder, copy_over
@@ -79,6 +80,7 @@ class _OneTrial:
         self.files: tuple[KeptFile, ...] = ()
         self.runs = False
         """Whether the target is run, and not its kept observation graded."""
+        self.evaluators: Sequence[Evaluator] = stage.evaluators
         self.reuse = Reuse.NEVER
 
     def run(self) -> TrialResult:
@@ -104,6 +106,8 @@ class _OneTrial:
         try:
             copy_over(folder, workspace.path)
             outcome = Outcome(Observation())
+            # Nobody said anything that there would be to judge.
+            self.evaluators = _all_but_judges(self.stage)
             after = workspace.scan(0)
             return self._stale(workspace) or self._graded(workspace, outcome, after, ())
         finally:
@@ -119,8 +123,8 @@ class _OneTrial:
                 return Grade(model.STALE, f"stale, needs review: {broken}")
             left = left_in(workspace.path)
             lay_kept(left.files, workspace.path)
-            judges = [e for e in self.stage.evaluators if not e.judge]
-            verdict = self._asked(workspace, left.observation, judges, left.own)
+            evaluators = _all_but_judges(self.stage)
+            verdict = self._asked(workspace, left.observation, evaluators, left.own)
             self.reuse = Reuse.NEVER if verdict.late else Reuse.LOOKED_OVER
             return verdict
         finally:
@@ -227,7 +231,7 @@ class _OneTrial:
         paths = [change.path for change in changes.files]
         self.files = keep_files(workspace.path, after, paths, named_files(self.expected))
         verdict = self._early(outcome, observation) or self._asked(
-            workspace, observation, self.stage.evaluators, _orphan_scores(orphans)
+            workspace, observation, self.evaluators, _orphan_scores(orphans)
         )
         return self._result(verdict, workspace, observation, after, changes, orphans)
 
@@ -277,6 +281,9 @@ class _OneTrial:
         except UnreadableError as error:
             return _unreadable(told(error))
         seen = observation._replace(workspace=workspace.path, repo=repo)
+        # A judge hands on what it is shown.
+        redactor = self.stage.redactor
+        evaluators = [without_secrets(e, redactor) if e.judge else e for e in evaluators]
         with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
             verdict = grade(self.case, self.expected, seen, evaluators, own)
         if verdict.late:
@@ -330,6 +337,11 @@ class _OneTrial:
             asked=self.stage.asked,
         )
         return self.stage.redactor.result(result)
+
+
+def _all_but_judges(stage: Stage) -> list[Evaluator]:
+    """Return who is asked about what no run has just left behind."""
+    return [evaluator for evaluator in stage.evaluators if not evaluator.judge]
 
 
 def _unreadable(reason: str) -> Grade:

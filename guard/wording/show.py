@@ -10,6 +10,7 @@ from guard.drift.comparing import shown_programs
 from guard.model import Case
 from guard.output import BROKEN, HOLDS, mark_of, printable
 from guard.results import Score, ToolCall, TrialResult
+from guard.wording.judged import judged_lines
 from guard.wording.reasons import one_line, trial_reason
 from guard.wording.units import count, duration, money
 
@@ -30,7 +31,7 @@ def show_trial(trial: TrialResult, case: Case | None = None, side: str = "") -> 
         _section("did", _did(trial)),
         _section("changed", _changed(trial)),
         _section("said", _said(trial)),
-        _section("scores", [_score(score, trial) for score in trial.scores]),
+        _section("scores", _scores(trial)),
         _section("run", _circumstances(trial)),
     ]
     return "\n".join(part for part in parts if part)
@@ -107,6 +108,14 @@ def _said(trial: TrialResult) -> list[str]:
     return lines or ["nothing"]
 
 
+def _scores(trial: TrialResult) -> list[str]:
+    lines: list[str] = []
+    for score in trial.scores:
+        lines.append(_score(score, trial))
+        lines += [f"    {line}" for line in judged_lines(score.evidence)]
+    return lines
+
+
 def _score(score: Score, trial: TrialResult) -> str:
     excused = ", excused by a baseline" if score.key in trial.excused else ""
     reason = f": {printable(one_line(score.reason))}" if score.reason else ""
@@ -117,8 +126,8 @@ def _score(score: Score, trial: TrialResult) -> str:
 def _circumstances(trial: TrialResult) -> list[str]:
     seen = trial.observation
     facts = [duration(seen.seconds)]
-    if seen.cost_usd is not None:
-        facts.append(money(seen.cost_usd))
+    if trial.cost_usd is not None:
+        facts.append(money(trial.cost_usd))
     if seen.turns is not None:
         facts.append(count(seen.turns, "turn"))
     facts += [printable(name) for name in (seen.model, seen.program, trial.started) if name]

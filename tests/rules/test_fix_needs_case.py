@@ -257,3 +257,22 @@ def test_a_regression_case_makes_a_fix_and_has_to_be_there(bench: Bench) -> None
     assert judgement.notes == ("Regression-Case names tax, and there is no such case",)
     assert bench.judge({}, "feat: x\n\nRegression-Case: eur-taxi").notes == ()
     assert bench.judge({}, "feat: x\n\nRegression-Case:").notes == ()
+
+
+JUDGED = """\
+  judge:
+    rubric: It asks which rate to use.
+    model: nobody:m
+    canaries: {accept: Which rate?, reject: I booked it.}
+"""
+
+
+def test_a_case_that_a_judge_alone_reads_is_accepted_and_flagged(bench: Bench) -> None:
+    # Nobody offers that judge: no plugin is asked here.
+    fix = {**FIX, RECORDS: records(eur_taxi=record(fails_on=["judge"]))}
+    checks = "  no_changes: true\n  reply_contains: [euro]\n"
+    found = bench.judge({**fix, CASE: CASE_TEXT.replace(checks, JUDGED)})
+    assert found.violations == ()
+    assert f"{CASE} is read by a judge alone: accepted, and flagged" in found.notes
+    found = bench.judge({**fix, CASE: CASE_TEXT.replace(checks, checks + JUDGED)})
+    assert not [note for note in found.notes if "flagged" in note]

@@ -144,9 +144,7 @@ def test_checkers_are_started_where_that_is_asked_for(repo: ScratchRepo, tmp_pat
     (tmp_path / "asked").unlink()
     code, told = check(repo)
     assert code == 0
-    assert "? taxi: checked by programs or a judge, not asked here: guard check --run-checkers" in (
-        told.replace("/tmp/venv/bin/", "")
-    )
+    assert "? taxi: checked by programs or a judge, not asked here (programs: " in told
     assert not (tmp_path / "asked").exists()
     code, told = check(repo, "--run-checkers")
     assert (code, HOLDS in told) == (0, True), told

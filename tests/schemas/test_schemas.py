@@ -62,7 +62,7 @@ def tables() -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
         ),
         (
             "expected",
-            {**declared_keys(), "judge": 0},
+            declared_keys(),
             case["$defs"]["expected"]["properties"],
         ),
         ("regressions.json", regressions.KEYS, records["properties"]),
@@ -149,6 +149,7 @@ def test_guard_yaml_by_schema_and_by_guard(valid: bool, text: str) -> None:
     assert (is_valid("guard.yaml", document), accepted) == (valid, valid)
 
 
+JUDGE = "rubric: nice, model: a:m, canaries: {accept: hi, reject: no}"
 CASES = [
     (True, "id: x"),
     (True, "id: ü-1\nutterance: hallo\nturns: [a, b]\nexpected: {no_changes: true}"),
@@ -194,6 +195,13 @@ CASES = [
     (False, "id: x\nexpected: {command: {exit_code: 0}}"),
     (False, "id: x\nexpected: {max_turns: 0}"),
     (False, "id: x\nexpected: {judge: {rubric: nice}}"),
+    (True, f"id: x\nexpected: {{judge: {{{JUDGE}}}}}"),
+    (True, f"id: x\nexpected: {{judge: {{{JUDGE}, votes: 9, floor: 0.5}}}}"),
+    (False, f"id: x\nexpected: {{judge: {{{JUDGE}, votes: 2}}}}"),
+    (False, f"id: x\nexpected: {{judge: {{{JUDGE}, floor: 0}}}}"),
+    (False, f"id: x\nexpected: {{judge: {{{JUDGE}, canary: a}}}}"),
+    (False, f"id: x\nexpected: {{judge: {{{JUDGE.replace('a:m', 'm')}}}}}"),
+    (False, f"id: x\nexpected: {{judge: {{{JUDGE.replace('reject: no', 'reject: 1')}}}}}"),
 ]
 
 
