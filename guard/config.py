@@ -55,7 +55,7 @@ def _plugin_file(value: Any) -> str:
 
 
 def _served(value: Any) -> list[str]:
-    return [_glob(item) for item in text_or_texts(value)]
+    return [_glob(item).removeprefix("./") for item in text_or_texts(value)]
 
 
 def _pattern(value: Any) -> str:

@@ -27,8 +27,10 @@ from guard.rules.counter_example import accepted_counter_examples
 from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
+from guard.rules.unserved_agent import unserved_agents
 from guard.rules.unwritten_prose import notes_of
 from guard.running.expectations import check_expectations
+from guard.running.real_agents import refuse_unreal
 from guard.session import Session
 from guard.trials.options import checked_options
 from guard.wording.units import count
@@ -75,7 +77,10 @@ def check(
         rules: tuple[Violation, ...] = ()
         proof, control = GraderProof(), NullControl()
         if project.has_config:
-            rules = check_tree(project, everything=base is None, run_checkers=run_checkers)
+            rules = (
+                *check_tree(project, everything=base is None, run_checkers=run_checkers),
+                *check_production(project),
+            )
             may_run = any_checker if run_checkers else no_checker
             proof = prove_graders(project, may_run)
             control = null_control(project, may_run) if null else control
@@ -112,6 +117,12 @@ def check_tree(
         *accepted_counter_examples(project, run_checkers=run_checkers),
         *wording_cases(project),
     )
+
+
+def check_production(project: Project) -> list[Violation]:
+    """Check that all that production serves is graded, and would be what is run."""
+    refuse_unreal(project, project.agents.values())
+    return unserved_agents(project)
 
 
 def _code(

@@ -21,7 +21,7 @@ from guard.ci.work import (
     pending,
     work_of,
 )
-from guard.commands.check import check_tree
+from guard.commands.check import check_production, check_tree
 from guard.commands.options import RunOptions, add_run_options
 from guard.engine import Engine
 from guard.errors import ExitCode, UsageError, worst
@@ -32,6 +32,7 @@ from guard.judging.judge import Judgement, joined
 from guard.judging.merges import tree_of
 from guard.judging.range_refusal import range_refusal
 from guard.judging.ranges import SHORT, CommitInfo
+from guard.model import Violation
 from guard.output import out, say, warn
 from guard.project import Project
 from guard.proof import Prover
@@ -40,6 +41,7 @@ from guard.reporting import finish_report, start_report
 from guard.results import ProofResult, Report, TrialResult
 from guard.rules.agent_without_case import without_case
 from guard.rules.grader_proof import GraderProof, any_checker, prove_graders
+from guard.rules.unserved_agent import unserved_agents
 from guard.running.listener import TrialListener
 from guard.session import Session
 from guard.tree import Tree
@@ -160,7 +162,10 @@ def _judge(job: Job, options: RunOptions, accepted: Accepted, *, oldest: bool) -
     judged = judge_commits(tip, job.commits)
     title = judge_title(job.start, tip, job.told, job.commits, known=judged.judgement)
     rules = joined((judged.judgement, title))
-    of_tree = check_tree(tip, everything=False, run_checkers=True) if tip.has_config else ()
+    of_tree: Sequence[Violation] = ()
+    if tip.has_config:
+        of_tree = check_tree(tip, everything=False, run_checkers=True)
+        of_tree = (*of_tree, *check_production(tip))
     checks = prove_graders(tip, any_checker) if tip.has_config else GraderProof()
     work = work_of(job.start, tip, everything=job.everything, known=job.span.known)
     report = report._replace(
@@ -285,13 +290,14 @@ def _judge_untrusted(job: Job, options: RunOptions) -> int:
     title = judge_title(start, tip, job.told, job.commits, known=judged)
     rules = joined((judged, title))
     of_tree = check_tree(tip, everything=False) if trusted.has_config else ()
+    served = unserved_agents(policy.as_data(job.tip.tree), by_data=True)
     # By the base's evaluators, in this process: a checker might run a program of the head's.
     asked = ask_by_policy(policy, job.tip.tree, everything=True)
     checks = asked.proof
     work = work_of(start, tip, everything=job.everything)
     cases, proofs = owed_until_started(work)
     report = report._replace(
-        rules=(*without_repetition(of_tree, rules), *checks.violations),
+        rules=(*without_repetition((*of_tree, *served), rules), *checks.violations),
         exempt=rules.exempt,
         notes=(
             *(job.said, f"judged by guard.yaml and the code of {where}"),

@@ -21,6 +21,7 @@ from guard.rules import (
     fix_needs_record,
     near_miss_header,
     record_invalid,
+    unserved_agent,
     unwritten_prose,
 )
 from guard.rules.commit import COMMIT, RANGE, JudgedCommit, is_excused
@@ -155,6 +156,7 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *case_weakened.check(commit),
         *record_invalid.check(commit),
         *agent_without_case.check(commit),
+        *unserved_agent.check(commit),
         *near_miss_header.check(commit),
     )
     notes = (

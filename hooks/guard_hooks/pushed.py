@@ -42,6 +42,7 @@ from guard_hooks.pushed_commits import (
     own_of_tips,
     tell_notes,
 )
+from guard_hooks.served_tips import served_refusal
 
 STAGE = "pre-push"
 
@@ -62,6 +63,10 @@ def judge_push(repo: Repo, tips: Sequence[Tip], not_in: Sequence[str]) -> int:
         commit = next(iter(own)) if own else tips[0]
         tip = push.project(commit.tree)
         say(range_refusal(judged.blocking, repo, tip, "not pushed"))
+        return ExitCode.REGRESSION
+    tips_of = ((tip, push.project(tip.tree)) for tip in push.tips)
+    if refused := served_refusal(tips_of):
+        say(refused)
         return ExitCode.REGRESSION
     code = judge_trees(push, own)
     if code == ExitCode.OK:

@@ -27,6 +27,7 @@ from guard.messages.message import parse_message, weakenings
 from guard.model import Violation
 from guard.output import UNKNOWN, say, warn
 from guard.plugin.switches import disabled_plugins
+from guard.project import Project
 from guard.regressions import FILE as RECORDS
 from guard.regressions import Record
 from guard.rules import case_weakened
@@ -35,6 +36,7 @@ from guard.store import FOLDER, Store
 from guard.tree import Tree
 from guard.wording.units import count, names
 from guard_hooks.pushed_commits import Push, own_of_tips, tell_notes
+from guard_hooks.served_tips import served_refusal
 
 STAGE = "pre-receive"
 #: Refs whose commits were judged when they came. Not all refs: a host keeps the branch of a
@@ -135,11 +137,23 @@ def judge_commits(received: Received, policy: Policy) -> int:
     if judged.blocking:
         refuse(received, policy, judged)
         return ExitCode.REGRESSION
+    if refused := served_refusal(new_tips(received, policy, own), by_data=True):
+        say(refused)
+        return ExitCode.REGRESSION
     if code := judge_checks(received, policy, own):
         return code
     tell_notes(judged)
     tell_owed(received, policy, own)
     return ExitCode.OK
+
+
+def new_tips(
+    received: Received, policy: Policy, own: Sequence[CommitInfo]
+) -> list[tuple[Tip, Project]]:
+    """Return the tips that are new here, each tree as its own guard.yaml describes it."""
+    new = {commit.id for commit in own}
+    tips = [tip for tip in received.tips if tip.commit in new]
+    return [(tip, policy.as_data(received.tree(tip))) for tip in tips]
 
 
 def judge_checks(received: Received, policy: Policy, own: Sequence[CommitInfo]) -> int:

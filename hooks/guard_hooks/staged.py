@@ -18,7 +18,7 @@ from guard.messages.message import parse_message
 from guard.model import Violation
 from guard.output import say, warn
 from guard.project import Project
-from guard.rules import agent_without_case, record_invalid
+from guard.rules import agent_without_case, record_invalid, unserved_agent
 from guard.rules.commit import JudgedCommit
 from guard.tree import Tree
 from guard.wording.units import count, names
@@ -84,7 +84,8 @@ def broken_rules(base: Project, new: Project, change: Change) -> list[Violation]
         found = broken_by_merge(new, change)
     else:
         commit = JudgedCommit(base, new, change, NO_MESSAGE)
-        found = [*record_invalid.check(commit), *agent_without_case.check(commit)]
+        rules = (record_invalid, agent_without_case, unserved_agent)
+        found = [violation for rule in rules for violation in rule.check(commit)]
     return [violation for violation in found if not violation.warning]
 
 
