@@ -133,7 +133,7 @@ def _ask_all(
         except asking.anything as error:  # anyone's code; whatever it raises is named
             who = f"evaluator {evaluator.name}"
             broken = grade_of_error(error, who, evaluator.evaluate, blame=blame)
-            learnt = error.evidence if isinstance(error, JudgeError) else {}
+            learnt: Mapping[str, Any] = error.evidence if isinstance(error, JudgeError) else {}
             known = broken._replace(scores=tuple(scores)) if evaluator.judge else broken
             return _Asked(broken=_zeroed(known, evaluator, learnt))
         scores += found.scores
