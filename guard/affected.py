@@ -9,6 +9,7 @@ from guard.change import Change
 from guard.errors import UsageError
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
+from guard.grounds import ground_of
 from guard.model import PASS, XFAIL, Agent, Case
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
@@ -68,7 +69,7 @@ class _Judge:
             self._of_agent[agent.name] = tuple(self._agent_reasons(agent))
         shared = self._of_agent[agent.name]
         yield from (reason for reason in shared if reason in ("agent", "depends"))
-        if "depends" not in shared and self._touches(map(literal, named_in_repo(case.expected))):
+        if "depends" not in shared and self._touches(self._named_by(agent, case)):
             yield "depends"
         yield from (reason for reason in shared if reason in ("plugin", "config"))
         if self._record_changed(case):
@@ -78,6 +79,10 @@ class _Judge:
         if self.last_verdicts.get(case.id, PASS) not in (PASS, XFAIL):
             yield "last-verdict"
         yield from self._plugin_reasons(agent, case)
+
+    def _named_by(self, agent: Agent, case: Case) -> Iterable[str]:
+        yield from map(literal, named_in_repo(case.expected))
+        yield from ground_of(self.project, (*agent.prerequisites, *case.prerequisites))
 
     def _touches(self, globs: Iterable[str]) -> bool:
         matches = compile_globs(globs)

@@ -150,6 +150,16 @@ def _given_file(value: Any) -> Any:
 _files = mapping_of(_given_file, key=_given_path)
 
 
+_PROVIDER = matching(r"[a-z][a-z0-9_-]*", "`files` or the name of a prerequisite")
+
+
+def _given(value: Any) -> dict[str, Any]:
+    """``files``, and what prerequisites are to set up, which is checked once they are known."""
+    found: dict[str, Any] = mapping_of(anything, key=_PROVIDER)(value)
+    files = {"files": found["files"]} if "files" in found else {}
+    return {**found, **mapping({"files": _files})(files)}
+
+
 def _counter_example(value: Any) -> dict[str, Any]:
     keys: dict[str, Check] = {
         "files": _files,
@@ -199,7 +209,7 @@ CASE_KEYS: dict[str, Check] = {
     "utterance": text,
     "input": some_mapping,
     "turns": texts,
-    "given": mapping({"files": _files}),
+    "given": _given,
     "preconditions": list_of(_precondition),
     "expected": some_mapping,
     "expected_baseline": list_of(mapping(_BASELINE_KEYS, required=("failing_keys",))),

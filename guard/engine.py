@@ -113,6 +113,7 @@ class Engine(Closing):
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
+        stage.prerequisites = project.plugins.prerequisites()
         stage.asked = self.answers.fingerprint(agent)
         return stage
 

@@ -102,6 +102,8 @@ class Case(NamedTuple):
     """Further user messages."""
     given: Mapping[str, Any] = {}
     """Path in the workspace → text, or ``{"from": fixture}``."""
+    provisions: Mapping[str, Any] = {}
+    """The rest of ``given``: name of a prerequisite → what it is to set up for each trial."""
     preconditions: tuple[Mapping[str, Any], ...] = ()
     expected: Mapping[str, Any] = {}
     """Its own expectations; the agent's ``always`` are joined by the engine."""

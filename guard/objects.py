@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -72,6 +73,8 @@ class ObjectReader:
         self._repo = repo
         self._process: subprocess.Popen[bytes] | None = None
         self._held: dict[str, bytes] = {}
+        # What trials set up may read files of the tree, each on a thread of its own.
+        self._lock = threading.RLock()
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
@@ -121,6 +124,10 @@ class ObjectReader:
 
     def _answers(self, names: Sequence[bytes]) -> list[GitObject | None]:
         """Ask for several at once: waiting for each answer takes longer than the answers."""
+        with self._lock:
+            return self._ask(names)
+
+    def _ask(self, names: Sequence[bytes]) -> list[GitObject | None]:
         found: list[GitObject | None] = []
         try:
             stdin, stdout = self._pipes()

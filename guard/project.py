@@ -49,6 +49,7 @@ class Project:
         self.disabled = disabled
         self._plugins: Plugins | None = None
         self._asked: set[tuple[str, ...]] = set()
+        self.grounds: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def at(self, tree: Tree) -> Project:
         """Return another tree of the repository, to be judged by what judges this one."""

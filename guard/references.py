@@ -13,9 +13,21 @@ _FIRST_WORD = re.compile(r"\A[^\s\"'`;&|<>()]+(?=[\s\"'`;&|<>()])")
 
 
 def fixtures_of(case: Case) -> list[str]:
-    """Return the paths of the tree that a case's ``given`` files come from."""
+    """Return the paths of the tree that what a case is given comes from."""
     given = [cast("Mapping[str, str]", v) for v in case.given.values() if isinstance(v, Mapping)]
-    return [source["from"] for source in given]
+    return [*(source["from"] for source in given), *sources_in(case.provisions)]
+
+
+def sources_in(value: Any) -> list[str]:
+    """Return the paths written as ``{from: path}``, and no more in it, anywhere in a value."""
+    if isinstance(value, Mapping):
+        found = cast("Mapping[str, Any]", value)
+        if len(found) == 1 and isinstance(found.get("from"), str):
+            return [str(found["from"])]
+        items: Iterable[Any] = found.values()
+    else:
+        items = cast("Iterable[Any]", value) if isinstance(value, (list, tuple)) else ()
+    return [path for item in items for path in sources_in(item)]
 
 
 def named_in_repo(value: Any) -> list[str]:

@@ -68,6 +68,9 @@ def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
             values[key] = value
         elif key == "given":
             values[key] = value.get("files", {})
+            provisions = {name: what for name, what in value.items() if name != "files"}
+            if provisions:
+                values["provisions"] = provisions
         elif key in EVIDENCE_KEYS:
             evidence[key] = value
     values |= {"agent": agent.name, "path": path, "blob": blob, "evidence": evidence}

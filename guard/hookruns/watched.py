@@ -15,15 +15,17 @@ from guard.cases import loading
 from guard.change import DiffEntry
 from guard.git import Repo, bytes_of
 from guard.globs import compile_globs, literal, literal_prefix, outermost
+from guard.grounds import ground_of
 from guard.judging.guarded import ROOT_FILES, reached
 from guard.project import Project
-from guard.references import named_in_repo
+from guard.references import named_in_repo, sources_in
 from guard.skills import is_skill
 from guard.tree import entry_at
 
 _CONFIG = bytes_of(config_file.FILE)
 #: Counts up when the stored form of what cases name changes.
-NAMED = "named-by-cases-1"
+NAMED = "named-by-cases-2"
+FILES, PREREQUISITES = "files", "prerequisites"
 #: What an agent says of files by glob.
 _GLOBS = ("paths", "cases", "depends")
 #: Hooks by which a plugin may be concerned with any path.
@@ -59,7 +61,16 @@ def further_globs(project: Project) -> list[str] | None:
         return None
     # No case file changes where this is asked, so neither does what they name.
     by_cases = _named_by_cases(project)
-    return None if by_cases is None else [*by_plugins, *by_cases]
+    if by_cases is None:
+        return None
+    stated = (*_prerequisites(project), *by_cases[PREREQUISITES])
+    return [*by_plugins, *by_cases[FILES], *ground_of(project, stated)]
+
+
+def _prerequisites(project: Project) -> Iterator[str]:
+    """Yield what guard.yaml asks the machine for: some of it is made of files of the tree."""
+    for declared in (project.config.defaults, *project.config.agents.values()):
+        yield from declared.get("prerequisites", ())
 
 
 def _watched_by_plugins(project: Project) -> list[str] | None:
@@ -102,8 +113,8 @@ def _any_folder(glob: str, folder: str) -> str:
     return glob.replace("{dir}", folder).replace("{name}", "*")
 
 
-def _named_by_cases(project: Project) -> list[str] | None:
-    """Return globs of the fixtures and ``{repo}/…`` files that cases name.
+def _named_by_cases(project: Project) -> Mapping[str, list[str]] | None:
+    """Return globs of the fixtures and ``{repo}/…`` files that cases name, and prerequisites.
 
     Kept by the ids of the folders that hold the cases. None where the store doesn't know a case
     yet: then it was never run either, and is worth a closer look.
@@ -114,7 +125,7 @@ def _named_by_cases(project: Project) -> list[str] | None:
     oids = [_oid_of(project.repo, tree.oid, folder) for folder in folders]
     kind = loading.kind_of(project.plugins_with(loading.HOOK))
     key = " ".join([kind, project.config.blob, *oids])
-    known: list[str] | None = project.store.get_parsed(NAMED, key)
+    known: Mapping[str, list[str]] | None = project.store.get_parsed(NAMED, key)
     if known is None:
         known = _read_names(project, kind, folders, globs)
         if known is not None:
@@ -130,7 +141,7 @@ def _oid_of(repo: Repo, oid: str, folder: str) -> str:
 
 def _read_names(
     project: Project, kind: str, folders: Iterable[str], globs: Iterable[str]
-) -> list[str] | None:
+) -> Mapping[str, list[str]] | None:
     matches = compile_globs(globs)
     blobs: set[str] = set()
     entries = project.tree.entries_in(map(bytes_of, folders))
@@ -139,7 +150,9 @@ def _read_names(
     if blobs.difference(known):
         return None
     cases = [fields for parsed in known.values() for fields in parsed]
-    return sorted({literal(path) for fields in cases for path in _named_by(fields)})
+    asked = {one for fields in cases for one in fields.get("prerequisites", ())}
+    files = {literal(path) for fields in cases for path in _named_by(fields)}
+    return {FILES: sorted(files), PREREQUISITES: sorted(asked)}
 
 
 def _case_globs(declared: Mapping[str, Any]) -> list[str]:
@@ -150,5 +163,4 @@ def _case_globs(declared: Mapping[str, Any]) -> list[str]:
 
 def _named_by(fields: Mapping[str, Any]) -> Iterator[str]:
     yield from named_in_repo(fields.get("expected", {}))
-    files: Mapping[str, Any] = fields.get("given", {}).get("files", {})
-    yield from (str(given["from"]) for given in files.values() if not isinstance(given, str))
+    yield from sources_in(fields.get("given", {}))

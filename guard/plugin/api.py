@@ -186,6 +186,9 @@ class Evaluator(NamedTuple):
     """Validates the value of an expectation: what is wrong with it, or None."""
     source: str = ""
     """Where it comes from: built-in, a plugin's name, or file.py:function."""
+    needs: tuple[str, ...] = ()
+    """Names of prerequisites without which there is nothing to read: a case that states one of
+    its keys and asks for none of them is refused."""
 
 
 class Prerequisite(NamedTuple):
@@ -199,6 +202,9 @@ class Prerequisite(NamedTuple):
     `Blocked` or `TargetError`."""
     check_given: Callable[[Any], str | None] = lambda value: "it takes nothing under `given`"
     """What is wrong with a case's ``given: {NAME: ...}``, in words, or None."""
+    depends: Callable[[str, Callable[[str], bytes | None]], Iterable[str]] = lambda arg, read: ()
+    """Given ARG and what reads a file of the tree: globs of the files that what it sets up is made
+    of. A change there re-runs the cases that ask for it."""
 
 
 def evaluator(

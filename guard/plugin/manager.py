@@ -261,12 +261,16 @@ class Plugins:
     def code_of(self, target: str) -> str:
         """Return a digest of the installed plugins that run a target, or may grade what it does.
 
+        Those that set something up for trials too.
+
         A repository's own plugins are files of its tree.
         """
         self.targets()
         self.evaluators()
+        provided = [n for n, item in self.prerequisites().items() if item.provide is not None]
+        setting_up = [self._owners["guard_prerequisites"][name] for name in provided]
         owner = self._owners["guard_targets"].get(target, "")
-        names = {owner, *self._owners["guard_evaluators"].values()}
+        names = {owner, *self._owners["guard_evaluators"].values(), *setting_up}
         return digest_of(point for name, point in self._points.items() if name in names)
 
     def code_of_judge(self, name: str) -> str:

@@ -17,8 +17,10 @@ class Ground(NamedTuple):
     """What the case states under ``given: {NAME: ...}``; None where it states nothing."""
     read: Callable[[str], bytes | None]
     """Content of a path of the tree under test, from the repository's root, or None."""
-    paths: Callable[[], tuple[str, ...]]
-    """Every path of that tree."""
+    files: Callable[[], Mapping[str, str]]
+    """Every path of that tree → git's id of its content."""
+    lay: Callable[[str], None]
+    """Lay all files of that tree into a folder, which is made."""
     env: Mapping[str, str]
     """The trial's environment."""
     python: tuple[str, ...] = ()

@@ -82,6 +82,7 @@ def _asking(case: Case, wanted: Mapping[str, Any]) -> Case:
         expected={_STATED: wanted},
         turns=(),
         given={},
+        provisions={},
         preconditions=(),
         expected_baseline=(),
         blocked_when_stdout_contains=(),

@@ -14,7 +14,7 @@ from guard.casekeys import GATES
 from guard.model import Agent, Case, Policy
 
 #: What the agent is asked, and with what: a difference makes the record PENDING.
-INPUT = ("utterance", "input", "turns", "given")
+INPUT = ("utterance", "input", "turns", "given", "provisions")
 #: Lists whose further items allow more, so that not even an added one is harmless.
 WIDENING = frozenset({"changes_only", "blocked_when_stdout_contains"})
 #: Expectations that are made of others, with the depth down to which they are.
@@ -61,7 +61,9 @@ def compare_cases(
         ),
         *_of_evidence(old.evidence, new.evidence),
     )
-    asked = tuple(k for k in INPUT if written(getattr(old, k)) != written(getattr(new, k)))
+    changed = [k for k in INPUT if written(getattr(old, k)) != written(getattr(new, k))]
+    # Both are the case's `given`.
+    asked = tuple(dict.fromkeys("given" if key == "provisions" else key for key in changed))
     return Comparison(weaker, asked, _substance(old) != _substance(new))
 
 

@@ -14,6 +14,7 @@ from guard.model import Agent, Case
 from guard.plugin.api import Evaluator
 from guard.plugin.blame import blamed_on
 from guard.project import Project
+from guard.running.provided import check_provisions
 from guard.schema import nearest
 
 #: Agent → key → the evaluator that reads it.
@@ -40,6 +41,7 @@ def check_expectations(
             said = _find_wrong(key, value, evaluators[agent.name])
             if said:
                 raise project.case_error(case.path, f"expected.{key}", said)
+        check_provisions(project, agent, case, evaluators[agent.name])
 
 
 def _readers(project: Project, agent: Agent) -> dict[str, Evaluator]:

@@ -18,6 +18,7 @@ from guard.affected import Selected
 from guard.change import DiffEntry
 from guard.git import bytes_of
 from guard.globs import Matcher, compile_globs, literal
+from guard.grounds import ground_of
 from guard.judges.stated import judged_by, provider_of
 from guard.model import FAIL, PASS, XFAIL, Agent, Case, Policy
 from guard.project import Project
@@ -51,6 +52,7 @@ class Keys:
         In a proof the tree is a broken state; case, checks and plugins stay the project's.
         """
         agent = self.project.agents[case.agent]
+        globs = ground_of(self.project, (*agent.prerequisites, *case.prerequisites))
         parts: dict[str, Any] = {
             "format": FORMAT,
             "guard": __version__,
@@ -63,6 +65,8 @@ class Keys:
             "checks": self._checks(agent),
             "case_files": self._case_files(case),
         }
+        if globs:
+            parts["ground"] = self._digest(compile_globs(globs), tree or self.project.tree)
         filters = self._filters(agent, tree or self.project.tree)
         if filters:
             parts["filters"] = filters
@@ -140,7 +144,10 @@ class Keys:
 def _case_facts(case: Case) -> dict[str, Any]:
     """Return what decides a case's outcome: not its prose, its file, or what it claims."""
     left_out = ("path", "body", "blob", "evidence", "counter_examples")
-    return {name: value for name, value in case._asdict().items() if name not in left_out}
+    facts = {name: value for name, value in case._asdict().items() if name not in left_out}
+    if not case.provisions:
+        del facts["provisions"]
+    return facts
 
 
 def _agent_facts(agent: Agent) -> dict[str, Any]:

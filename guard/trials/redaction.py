@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from guard.git import bytes_of
@@ -18,14 +18,20 @@ LEAST_CHARACTERS = 4
 class Redactor:
     """Replaces each secret by ``[redacted NAME]``."""
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
+    def __init__(self, secrets: Mapping[str, str], further: Sequence[tuple[str, str]] = ()) -> None:
+        """``secrets`` and ``further``: name and value; several values may have one name."""
+        self._secrets = (*secrets.items(), *further)
         found: dict[str, str] = {}
-        for name, value in secrets.items():
+        for name, value in self._secrets:
             for form in (value, value.strip(), json.dumps(value)[1:-1]):
                 if len(form.strip()) >= LEAST_CHARACTERS:
                     found.setdefault(form, f"[redacted {name}]")
         # The longest first: one secret may hold another.
         self._found = sorted(found.items(), key=lambda item: -len(item[0]))
+
+    def knowing(self, further: Sequence[tuple[str, str]]) -> Redactor:
+        """Return one that takes out further secrets too, as name and value."""
+        return Redactor({}, (*self._secrets, *further)) if further else self
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
@@ -89,6 +95,7 @@ class Redactor:
             stderr=self.text(seen.stderr),
             output=self.any(seen.output),
             facts=self.any(seen.facts),
+            services=self.any(seen.services),
             argv=tuple(map(self.text, seen.argv)),
             tool_calls=calls
             and tuple(

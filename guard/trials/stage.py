@@ -11,14 +11,15 @@ from typing import Any, cast
 
 from guard.closing import Closing
 from guard.errors import Skip, UnreadableError
-from guard.git import Repo
+from guard.git import Repo, text_of
 from guard.globs import compile_globs, literal
 from guard.model import Agent, Case
-from guard.plugin.api import Evaluator, Target
+from guard.plugin.api import Evaluator, Prerequisite, Target
 from guard.references import named_in_repo
 from guard.results import Fingerprint
-from guard.tree import Tree
+from guard.tree import GITLINK, Tree
 from guard.trials.environment import shared_environment
+from guard.trials.export import check_out
 from guard.trials.given import given_pieces
 from guard.trials.imports import Imports, Program
 from guard.trials.links import leading_out
@@ -98,6 +99,10 @@ class Stage(Closing):
         self.place = place
         self.target_repo = target_repo
         self.checker_repo = checker_repo
+        self.python: tuple[str, ...] = ()
+        """The argv of the agent's own Python, absolute; empty where it names none."""
+        self.prerequisites: Mapping[str, Prerequisite] = {}
+        """Name → what plugins may set up for trials."""
         self.asked = Fingerprint()
         """What the target says that it drives, where that was asked."""
         self.incomplete = ""
@@ -149,6 +154,25 @@ class Stage(Closing):
         environments = plan_kept(hidden, os.environ.get("PATH", ""), self._python)
         kept = (*environments, (folder, False), (self.target_repo.folder, True))
         return open_sandbox(Layout(hidden, kept, make_private_folders(self.place)))
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file of the tree, or None."""
+        return self._tree.read(path)
+
+    def files(self) -> dict[str, str]:
+        """Return path → git's id of its content, of every file of the tree."""
+        entries = self._tree.entries().items()
+        return {text_of(path): entry.oid for path, entry in entries if entry.mode != GITLINK}
+
+    def lay_files(self, folder: str) -> None:
+        """Lay all files of the tree into a folder, which is made."""
+        paths = [path for path, entry in self._tree.entries().items() if entry.mode != GITLINK]
+        os.makedirs(folder)
+        with self._lock:
+            scratch = self.share.place().new_path("scratch")
+            written = check_out(self._tree, paths, scratch, folder)
+        if written.lacking:
+            raise lacking_error(written.lacking)
 
     def given(self, case: Case) -> tuple[Piece, ...]:
         """Return the files that a case lays into its workspace. Raises `UsageError`."""
@@ -226,6 +250,7 @@ def prepare_stage(
         python=python[0] if python and os.path.isabs(python[0]) else "",
     )
     stage.incomplete = incomplete
+    stage.python = tuple(python)
     return stage
 
 

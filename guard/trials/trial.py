@@ -1,8 +1,9 @@
 """One trial: workspace, preconditions, target, what it left behind, evaluators, verdict.
 
-lay the workspace → preconditions (STALE) → the target, in time (`guard.trials.attempt`)
-→ end what it left running (orphans) → what changed, and where (TAINTED)
-→ evaluators → scores → verdict (`guard.trials.grading`)
+lay the workspace → preconditions (STALE) → set up its prerequisites (`guard.trials.provisions`)
+→ the target, in time (`guard.trials.attempt`) → end what it left running (orphans)
+→ what changed, and where (TAINTED) → ask what was set up what there is now
+→ evaluators → scores → verdict (`guard.trials.grading`) → take away what was set up
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from guard import model
 from guard.errors import UnreadableError, UsageError
@@ -30,6 +31,7 @@ from guard.trials.grading import BUILT_IN, Grade, grade, grade_of_error
 from guard.trials.imports import CACHE
 from guard.trials.kept import LeftIn, keep_files, lay_kept, named_files
 from guard.trials.manifest import Manifest, digest_of, same_content
+from guard.trials.provisions import ProvisionError, Provisions
 from guard.trials.reading import files_read
 from guard.trials.redaction import without_secrets
 from guard.trials.sandbox import NOT_CONTROLLED
@@ -82,6 +84,9 @@ class _OneTrial:
         """Whether the target is run, and not its kept observation graded."""
         self.evaluators: Sequence[Evaluator] = stage.evaluators
         self.reuse = Reuse.NEVER
+        self.provisions = Provisions(stage, case, number)
+        self.unseen: Grade | None = None
+        """The verdict where what was set up can't tell what came of it."""
 
     def run(self) -> TrialResult:
         self.runs = True
@@ -95,9 +100,25 @@ class _OneTrial:
             said = f"the workspace can't be laid: {error.strerror}"
             return self._result(Grade(model.ERROR, said))
         try:
-            return self._stale(workspace) or self._run_in(workspace)
+            return self._stale(workspace) or self._run_on_ground(workspace)
         finally:
             workspace.remove(self.reuse if self.slot.usable else Reuse.NEVER)
+
+    def _run_on_ground(self, workspace: Workspace) -> TrialResult:
+        """Run it with what its prerequisites set up, which is taken away again in any case."""
+        failed: Grade | None = None
+        try:
+            self.env = self.provisions.set_up(self.env)
+            result = self._run_in(workspace)
+        except ProvisionError as error:
+            result = self._result(error.grade, workspace)
+        finally:
+            failed = self.provisions.close()
+        if failed is None or result.verdict in (model.TAINTED, model.ERROR):
+            return result
+        return self._redacted(
+            result._replace(verdict=failed.verdict, reason=failed.reason, blame=failed.blame)
+        )
 
     def check(self, folder: str) -> TrialResult:
         if lacking := self.stage.lacking(self.case):
@@ -226,6 +247,7 @@ class _OneTrial:
         observation = outcome.observation._replace(
             changes=changes.files,
             files_read=files_read(outcome.observation, workspace.path),
+            services=self._seen(outcome),
         )
         # Before the evaluators: a checker may write into the workspace.
         paths = [change.path for change in changes.files]
@@ -235,11 +257,23 @@ class _OneTrial:
         )
         return self._result(verdict, workspace, observation, after, changes, orphans)
 
+    def _seen(self, outcome: Outcome) -> Mapping[str, Any]:
+        """Ask what was set up what there is now: what breaks there is none of the agent's doing."""
+        if outcome.error is not None:
+            return {}
+        try:
+            return self.provisions.observe(self.expected)
+        except ProvisionError as error:
+            self.unseen = error.grade
+            return {}
+
     def _early(self, outcome: Outcome, observation: Observation) -> Grade | None:
         """Return the verdict where the evaluators have nothing to say."""
         for text in self.case.blocked_when_stdout_contains:
             if text in observation.stdout or text in outcome.stdout:
                 return Grade(model.BLOCKED, f'it said "{text}"')
+        if self.unseen is not None:
+            return self.unseen
         if outcome.elsewhere:
             return Grade(model.ERROR, outcome.elsewhere)
         if outcome.timed_out:
@@ -282,7 +316,7 @@ class _OneTrial:
             return _unreadable(told(error))
         seen = observation._replace(workspace=workspace.path, repo=repo)
         # A judge hands on what it is shown.
-        redactor = self.stage.redactor
+        redactor = self.stage.redactor.knowing(self.provisions.secrets)
         evaluators = [without_secrets(e, redactor) if e.judge else e for e in evaluators]
         with checkers_run_in(CheckerPlace(self.slot.sandbox.starter, self.env)):
             verdict = grade(self.case, self.expected, seen, evaluators, own)
@@ -336,7 +370,10 @@ class _OneTrial:
             files=self.files,
             asked=self.stage.asked,
         )
-        return self.stage.redactor.result(result)
+        return self._redacted(result)
+
+    def _redacted(self, result: TrialResult) -> TrialResult:
+        return self.stage.redactor.knowing(self.provisions.secrets).result(result)
 
 
 def _all_but_judges(stage: Stage) -> list[Evaluator]:

@@ -18,6 +18,8 @@ from guard.wording.units import count, duration, money
 SHOWN_LINES: Final = 60
 SHOWN_CALLS: Final = 40
 SHOWN_INPUT: Final = 120
+#: Characters of what a prerequisite saw.
+SHOWN_FOUND: Final = 600
 
 
 def show_trial(trial: TrialResult, case: Case | None = None, side: str = "") -> str:
@@ -31,6 +33,7 @@ def show_trial(trial: TrialResult, case: Case | None = None, side: str = "") -> 
         _section("did", _did(trial)),
         _section("changed", _changed(trial)),
         _section("said", _said(trial)),
+        _section("found", _found(trial)),
         _section("scores", _scores(trial)),
         _section("run", _circumstances(trial)),
     ]
@@ -58,6 +61,8 @@ def _asked(case: Case | None) -> list[str]:
         lines.append(f"input: {_json(case.input)}")
     if case.given:
         lines.append(f"given: {', '.join(map(printable, case.given))}")
+    for name, what in case.provisions.items():
+        lines.append(f"given {printable(name)}: {_json(what)}")
     return lines
 
 
@@ -108,6 +113,13 @@ def _said(trial: TrialResult) -> list[str]:
     return lines or ["nothing"]
 
 
+def _found(trial: TrialResult) -> list[str]:
+    """Return what the prerequisites saw after the run, such as the rows of a database."""
+    services = trial.observation.services
+    listed = [f"{printable(n)}: {one_line(_json(v), SHOWN_FOUND)}" for n, v in services.items()]
+    return _bounded(listed, SHOWN_CALLS, "service")
+
+
 def _scores(trial: TrialResult) -> list[str]:
     lines: list[str] = []
     for score in trial.scores:
@@ -136,6 +148,8 @@ def _circumstances(trial: TrialResult) -> list[str]:
     asked = [part for part in stated if part and part not in (seen.model, seen.program)]
     if asked:
         lines.append(f"asked for: {printable(', '.join(asked))}")
+    if trial.trial_id:
+        lines.append(f"trial {printable(trial.trial_id)}")
     if trial.isolation:
         lines.append(printable(trial.isolation))
     return lines

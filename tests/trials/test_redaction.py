@@ -13,6 +13,7 @@ def test_every_text_of_a_result_is_redacted() -> None:
         stderr=SECRET,
         output={"key": [SECRET, 1, None]},
         facts={"f": SECRET},
+        services={"db": {"rows": [[SECRET]]}},
         argv=("x", SECRET),
         tool_calls=(ToolCall(SECRET, {"command": SECRET}, SECRET),),
         changes=(FileChange(f"logs/{SECRET}.txt", "A", 1),),
@@ -28,6 +29,13 @@ def test_every_text_of_a_result_is_redacted() -> None:
     assert redacted.observation.output == {"key": ["[redacted KEY]", 1, None]}
     assert redacted.observation.changes == (FileChange("logs/[redacted KEY].txt", "A", 1),)
     assert redacted.scores == (Score("k", 0, "[redacted KEY]"),)
+
+
+def test_further_secrets_may_share_a_name() -> None:
+    redactor = Redactor({"KEY": "first-one"}).knowing([("db", "second-one"), ("db", "third-one")])
+    assert redactor.text("first-one second-one third-one") == (
+        "[redacted KEY] [redacted db] [redacted db]"
+    )
 
 
 def test_the_form_inside_json_is_redacted_too() -> None:
