@@ -26,6 +26,7 @@ from guard.running.held_texts import HeldTexts
 from guard.running.outcomes import case_result, is_open
 from guard.running.prerequisites import agent_python
 from guard.running.reads import Reads
+from guard.running.real_agents import refuse_unreal
 from guard.running.receipts import is_fresh, make_receipt, result_of
 from guard.running.series import Series, by_policy, most_trials
 from guard.running.stages import Lease, Stages
@@ -100,6 +101,7 @@ class Engine(Closing):
         from guard.trials.stage import prepare_stage
 
         project = self.project
+        refuse_unreal(project, [agent])
         stage = prepare_stage(
             project.repo,
             tree,
@@ -151,6 +153,8 @@ class Engine(Closing):
         ``resume`` goes on where an interrupted run of the same cases on the same tree ended.
         """
         check_expectations(self.project, (chosen.case for chosen in selection))
+        agents = dict.fromkeys(chosen.case.agent for chosen in selection)
+        refuse_unreal(self.project, (self.project.agents[name] for name in agents))
         planned = [self._plan(chosen, resume=resume) for chosen in selection]
         ordered = self._by_urgency(plan for plan in planned if plan.series is not None)
         finished: dict[Series, CaseResult] = {}

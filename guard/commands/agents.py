@@ -1,20 +1,18 @@
-"""``guard agents``: what is guarded, how it is run, and what is known of it."""
+"""``guard agents``: what is guarded, how it is run and graded, and what is known of it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from guard import model
 from guard.commands.options import add_at_option
-from guard.errors import ExitCode
-from guard.model import Agent
-from guard.output import mark_of, out, printable
-from guard.plugin.api import Target
+from guard.errors import ExitCode, UsageError, worst
+from guard.output import BROKEN, LOOK, out, printable
 from guard.project import Project
+from guard.registry import HEADS, REAL_HEADS, agent_row, real_rows, refused_row, trials_line
+from guard.rules.unserved_agent import unserved_agents
+from guard.served import read_served
 from guard.session import Session
-from guard.wording.reasons import one_line
 from guard.wording.table import show_table
 from guard.wording.units import count
 
@@ -22,35 +20,6 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "list the agents"
-#: The verdict that says most about an agent whose cases have different ones, the worst first.
-WORST_FIRST = (
-    model.FAIL,
-    model.XPASS,
-    model.TAINTED,
-    model.ERROR,
-    model.UNGRADED,
-    model.INCONCLUSIVE,
-    model.BLOCKED,
-    model.SKIP,
-    model.STALE,
-    model.OWED,
-    model.XFAIL,
-    model.PASS,
-)
-NOT_RUN = "not run yet"
-#: Characters of what a target runs for real.
-SHOWN = 40
-
-
-class Row(NamedTuple):
-    """One agent, in words."""
-
-    name: str
-    target: str
-    real: str
-    evaluators: str
-    cases: str
-    last: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,69 +31,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def agents(*, real: bool = False, at: str = "worktree", disabled: frozenset[str]) -> int:
-    """Show the agents of a tree, in a table; with ``real`` how each is run."""
+    """Show the agents of a tree as a table; with ``real`` what of each is real, and what isn't."""
     with Session.open(disabled=disabled) as session:
         project = session.guarded_project(at)
+        if real:
+            codes = [_show_real(project)]
+        else:
+            served, problem = _served_names(project)
+            verdicts = session.store.last_verdicts()
+            found = [agent_row(project, a, verdicts, served) for a in project.agents.values()]
+            if found:
+                show_table(HEADS, found)
+            codes = [_tell_served(project, problem)]
         if not project.agents:
             out("guard.yaml declares no agent: nothing is guarded")
-            return ExitCode.OK
-        verdicts = session.store.last_verdicts()
-        if real:
-            for agent in project.agents.values():
-                out("\n".join(_real_lines(project, agent)))
         else:
-            rows = [_row(project, agent, verdicts) for agent in project.agents.values()]
-            show_table(("agent", "target", "real", "evaluators", "cases", "last verdict"), rows)
-        out(f"{count(len(project.agents), 'agent')}, {count(len(project.cases), 'case')}")
+            out(f"{count(len(project.agents), 'agent')}, {count(len(project.cases), 'case')}")
+    return worst(ExitCode.OK, *codes)
+
+
+def _served_names(project: Project) -> tuple[frozenset[str] | None, UsageError | None]:
+    """Return every name that production serves, or why that can't be told."""
+    if not project.config.served:
+        return None, None
+    try:
+        return frozenset(entry.name for entry in read_served(project)), None
+    except UsageError as error:
+        return None, error
+
+
+def _tell_served(project: Project, problem: UsageError | None) -> int:
+    """Name what is served and isn't graded; it is `guard check` that is broken by it."""
+    if problem is not None:
+        out(f"{LOOK} {printable(problem.message)}")
+        return problem.exit_code
+    for violation in unserved_agents(project):
+        out(f"{BROKEN} {printable(violation.message)} ({violation.rule})")
     return ExitCode.OK
 
 
-def _row(project: Project, agent: Agent, verdicts: Mapping[str, str]) -> Row:
-    cases = [case for case in project.cases.values() if case.agent == agent.name]
-    last = [verdicts[case.id] for case in cases if case.id in verdicts]
-    target = project.plugins.targets().get(agent.target)
-    return Row(
-        printable(agent.name),
-        printable(agent.target),
-        _real_word(target),
-        printable(", ".join(agent.evaluators)) or "built-in",
-        str(len(cases)) if cases else "none",
-        _last(last, len(cases)),
-    )
-
-
-def _real_word(target: Target | None) -> str:
-    if target is None:
-        return "no such target"
-    told = one_line(target.real, SHOWN)
-    if target.substitutes:
-        told += f"; not {', '.join(substitute.what for substitute in target.substitutes)}"
-    return printable(told if target.live else f"{told}; not the provider's endpoint")
-
-
-def _last(verdicts: list[str], cases: int) -> str:
-    if not verdicts:
-        return NOT_RUN if cases else ""
-    counts = Counter(verdicts)
-    found = [verdict for verdict in WORST_FIRST if verdict in counts]
-    worst = found[0] if found else verdicts[0]
-    return f"{mark_of(worst)} {worst} ({counts[worst]} of {cases})"
-
-
-def _real_lines(project: Project, agent: Agent) -> list[str]:
-    target = project.target_of(agent)
-    paid = target.paid if agent.paid is None else agent.paid
-    steady = target.deterministic if agent.deterministic is None else agent.deterministic
-    lines = [printable(agent.name), f"  target       {printable(target.name)}"]
-    lines.append(f"  real         {printable(target.real)}")
-    for substitute in target.substitutes:
-        lines.append(f"  substituted  {printable(substitute.what)}: {printable(substitute.why)}")
-    lines.append(f"  trials       {'cost money' if paid else 'are free'}")
-    if steady:
-        lines.append("               give the same outcome for the same input")
-    if not target.live:
-        lines.append("  endpoint     not the provider's own: no evidence of a live class")
-    wanted = (*target.prerequisites, *agent.prerequisites)
-    if wanted:
-        lines.append(f"  needs        {printable(', '.join(dict.fromkeys(wanted)))}")
-    return lines
+def _show_real(project: Project) -> int:
+    """Show what is real of each agent; one that isn't is named, and hides no other."""
+    rows: list[Sequence[str]] = []
+    notes: list[str] = []
+    codes: list[int] = []
+    for agent in project.agents.values():
+        try:
+            rows += real_rows(project, agent)
+            notes.append(trials_line(project, agent))
+        except UsageError as error:
+            rows.append(refused_row(agent, error))
+            codes.append(error.exit_code)
+    if rows:
+        show_table(REAL_HEADS, rows)
+        if notes:
+            out("\n".join(["", *notes]))
+    return worst(ExitCode.OK, *codes)

@@ -160,17 +160,17 @@ class _Grading:
             return f"has the target {agent.target}, which no plugin offers"
         if not cases:
             return "has no case"
-        stated = {key for case in cases for key in case.expected} | set(agent.always)
-        if not stated:
+        if not (agent.always or any(case.expected for case in cases)):
             return "has no case that states an expectation"
-        return "" if self._is_read(agent, stated) else "has no evaluator for what its cases state"
+        return "" if self._is_read(agent, cases) else "has no evaluator for what its cases state"
 
     def _has_target(self, agent: Agent) -> bool:
         return self._by_data or agent.target in self.project.plugins.targets()
 
-    def _is_read(self, agent: Agent, stated: set[str]) -> bool:
+    def _is_read(self, agent: Agent, cases: Sequence[Case]) -> bool:
         if self._by_data:
             return True
-        # A plain function declares nothing, and is run on every case.
-        found = self.project.evaluators_of(agent)
-        return any(not e.declared or not stated.isdisjoint(e.reads) for e in found)
+        # Late: a hook that finds nothing served needs none of it.
+        from guard.running.bound import bound_evaluators
+
+        return bool(bound_evaluators(self.project, agent, cases))

@@ -46,10 +46,12 @@ def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     import io
 
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(*heads, box=None, header_style="bold", pad_edge=False)
+    # Where a terminal is narrow a name is broken, never cut off.
+    columns = [Column(head, overflow="fold") for head in heads]
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     # Recorded, not printed: one module writes to standard output.
