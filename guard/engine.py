@@ -20,6 +20,7 @@ from guard.project import Project
 from guard.results import CaseResult, TrialResult
 from guard.running.answers import Answers
 from guard.running.budget import Budget
+from guard.running.doubles import named_doubles
 from guard.running.estimates import Estimates
 from guard.running.expectations import check_expectations
 from guard.running.held_texts import HeldTexts
@@ -115,6 +116,7 @@ class Engine(Closing):
             show_to_checker=shown_to_checker(project, agent),
             python=agent_python(agent, project.repo.root),
         )
+        stage.doubles = named_doubles(project, agent)
         stage.prerequisites = project.plugins.prerequisites()
         stage.asked = self.answers.fingerprint(agent)
         return stage
@@ -130,7 +132,7 @@ class Engine(Closing):
     def is_live(self, results: Iterable[CaseResult]) -> bool:
         """Tell whether all that was run ran against the providers' own endpoints."""
         agents = {result.agent for result in results if result.trials}
-        live = all(self.project.target_of(self.project.agents[name]).live for name in agents)
+        live = all(self.answers.is_live(self.project.agents[name]) for name in agents)
         return live and all(self._is_judged_live(result) for result in results)
 
     def _is_judged_live(self, result: CaseResult) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from guard.evaluators.json_values import equal_json, find_value, is_array
 from guard.evaluators.reasons import quoted, shown
-from guard.evaluators.shapes import json_value, one_or_more, pattern, pointer
+from guard.evaluators.shapes import json_value, one_or_more, pattern, pointer, sentence_of
 from guard.evaluators.single import as_list, evaluator_of
 from guard.results import Observation
 from guard.schema import Check, Invalid, list_of, mapping
@@ -28,17 +28,18 @@ def find_unmet(observation: Observation, wanted: Any) -> list[str]:
     # None is no "can't tell" here: prose where JSON was asked for is the agent's own failure.
     if observation.output is None:
         return ["there is no structured output"]
-    return [what for item in wanted for what in _find_unmet_at(observation.output, item)]
+    return [what for item in wanted for what in unmet_in(observation.output, item)]
 
 
-def _find_unmet_at(output: Any, item: Mapping[str, Any]) -> list[str]:
+def unmet_in(document: Any, item: Mapping[str, Any], called: str = "the output") -> list[str]:
+    """Return what of one item of `output` doesn't hold in a document, in words."""
     at = item.get("pointer", "")
     try:
-        found = find_value(output, at)
+        found = find_value(document, at)
     except LookupError:
         return [f"there is nothing at {at}"]
     return [
-        f"{at or 'the output'} is {shown(found)}, {words} {shown(item[name])}"
+        f"{at or called} is {shown(found)}, {words} {shown(item[name])}"
         for name, (words, holds) in _HOLDS.items()
         if name in item and not holds(found, item[name])
     ]
@@ -68,6 +69,11 @@ _KEYS: dict[str, Check] = {
     "matches": one_or_more(pattern),
     "one_of": list_of(json_value, least=1),
 }
+
+def wrong_item(value: Any) -> str | None:
+    """Return what is wrong with one item of `output`, in one sentence, or None."""
+    return sentence_of(mapping(_KEYS))("", value)
+
 
 EVALUATORS = (
     evaluator_of(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from guard.change import Change
     from guard.errors import Blocked, Skip, TargetError
+    from guard.evaluators.output import unmet_in, wrong_item
     from guard.model import Agent, Case, Policy
     from guard.plugin.api import (
         Commit,
         Evaluator,
         Expectations,
         Finished,
+        Host,
         Option,
         Prerequisite,
         Project,
@@ -58,6 +60,7 @@ __all__ = [
     "Fingerprint",
     "Finished",
     "Ground",
+    "Host",
     "Judge",
     "Observation",
     "Option",
@@ -86,7 +89,9 @@ __all__ = [
     "hookimpl",
     "hookspec",
     "read_json",
+    "unmet_in",
     "watch",
+    "wrong_item",
 ]
 
 #: Where each name is defined; imported when a plugin asks for it, since a hook asks for none.
@@ -95,6 +100,7 @@ _HOMES = {
     "guard.running.builds": ("build_of",),
     "guard.trials.environment": ("find_program",),
     "guard.errors": ("Blocked", "Skip", "TargetError"),
+    "guard.evaluators.output": ("unmet_in", "wrong_item"),
     "guard.model": ("Agent", "Case", "Policy"),
     "guard.results": (
         *("FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),

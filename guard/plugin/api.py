@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from guard.model import Agent
+from guard.plugin.doubles import StorageDouble
 from guard.plugin.provisions import Ground, Provided
 from guard.results import Fingerprint, Observation, Score
 
@@ -99,6 +100,21 @@ class Trial(NamedTuple):
     be started."""
     fill: Callable[[str], str]
     """Fill in ``{utterance} {workspace} {repo} {input.KEY}``."""
+    python: tuple[str, ...] = ()
+    """The argv of the agent's own Python; empty where it names none."""
+    given: tuple[str, ...] = ()
+    """Paths that the case laid into the workspace, over what stood there."""
+    doubles: tuple[StorageDouble, ...] = ()
+    """Those that the option ``doubles`` names."""
+
+
+class Host(NamedTuple):
+    """What of this machine an agent's trials are given."""
+
+    python: tuple[str, ...] = ()
+    """The argv of the agent's own Python; empty where it names none."""
+    env: Mapping[str, str] = {}
+    """The variables that the agent asks for by name."""
 
 
 class Target(NamedTuple):
@@ -118,8 +134,9 @@ class Target(NamedTuple):
     live: bool = True
     """False for an endpoint that isn't the provider's own."""
     prerequisites: tuple[str, ...] = ()
-    fingerprint: Callable[[Mapping[str, Any]], Fingerprint] = lambda options: Fingerprint()
-    """Given the agent's options. Must not run the agent."""
+    fingerprint: Callable[..., Fingerprint] = lambda options: Fingerprint()
+    """Given the agent's options, and the `Host` where it takes a parameter ``host``. Must not
+    run the agent."""
     verify: Callable[[Agent, Mapping[str, Any], Project], str | None] = (
         lambda agent, options, project: None
     )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from guard.judges.stated import judged_by, provider_of
 from guard.model import PASS, XFAIL, Agent, Case
+from guard.plugin.api import Host, Target
 from guard.plugin.blame import blamed_on
 from guard.project import Project
 from guard.results import CaseResult, Fingerprint
 from guard.running.builds import builds_kept
 from guard.running.outcomes import is_deterministic
-from guard.running.prerequisites import find_missing, refuse_unknown
+from guard.running.prerequisites import agent_python, find_missing, refuse_unknown
 from guard.running.reads import DATA, READS, Reads
 from guard.running.receipts import Keys, answers, shows_pass
 from guard.storage.records import Receipt, trials_of
@@ -47,10 +50,22 @@ class Answers:
             target, options = self.project.target_of(agent), checked_options(self.project, agent)
             kept = builds_kept(self.project.repo.root, self.project.store)
             with blamed_on(f"target {target.name}: its fingerprint"), kept:
-                found = target.fingerprint(options)
+                found = target.fingerprint(options, **self._host(agent, target))
                 known = Fingerprint(*(str(part or "") for part in found))
             self._fingerprints[agent.name] = known
         return self._fingerprints[agent.name]
+
+    def _host(self, agent: Agent, target: Target) -> dict[str, Host]:
+        """Return what a fingerprint is told beside the options, where it asks for it."""
+        if "host" not in signature(target.fingerprint).parameters:
+            return {}
+        python = tuple(agent_python(agent, self.project.repo.root))
+        env = {name: os.environ[name] for name in agent.env if name in os.environ}
+        return {"host": Host(python, env)}
+
+    def is_live(self, agent: Agent) -> bool:
+        """Tell whether an agent's trials run against the provider's own endpoint."""
+        return self.project.target_of(agent).live and not self.fingerprint(agent).endpoint
 
     def receipt_for(self, case: Case, key: str) -> Receipt | None:
         """Return the receipt that stands for a run of the case, where one does.

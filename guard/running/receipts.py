@@ -25,6 +25,7 @@ from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
 from guard.results import CaseResult, Fingerprint
 from guard.rules.commit import is_owned
+from guard.running.doubles import double_facts, named_doubles
 from guard.running.gates import decide_policy
 from guard.running.machine import machine_facts
 from guard.skills import is_skill, skill_heads
@@ -70,6 +71,9 @@ class Keys:
         filters = self._filters(agent, tree or self.project.tree)
         if filters:
             parts["filters"] = filters
+        doubles = double_facts(named_doubles(self.project, agent))
+        if doubles:
+            parts["doubles"] = doubles
         judge = judged_by(agent, case)
         if judge:
             parts["judge"] = self._judge(judge)

@@ -129,6 +129,9 @@ class Attempt:
             timeout=self._case.policy.timeout,
             run_program=self._run_program,
             fill=self._fill,
+            python=self._stage.python,
+            given=tuple(self._case.given),
+            doubles=self._stage.doubles,
         )
 
     def _run_program(

@@ -15,6 +15,7 @@ from guard.git import Repo, text_of
 from guard.globs import compile_globs, literal
 from guard.model import Agent, Case
 from guard.plugin.api import Evaluator, Prerequisite, Target
+from guard.plugin.doubles import StorageDouble
 from guard.references import named_in_repo
 from guard.results import Fingerprint
 from guard.tree import GITLINK, Tree
@@ -101,6 +102,8 @@ class Stage(Closing):
         self.checker_repo = checker_repo
         self.python: tuple[str, ...] = ()
         """The argv of the agent's own Python, absolute; empty where it names none."""
+        self.doubles: tuple[StorageDouble, ...] = ()
+        """The stand-ins for storage that the agent's options name."""
         self.prerequisites: Mapping[str, Prerequisite] = {}
         """Name → what plugins may set up for trials."""
         self.asked = Fingerprint()
