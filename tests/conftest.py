@@ -65,8 +65,6 @@ def isolated_home(
     """Give every test its own HOME and git configuration, and no variable of the user's."""
     home = tmp_path_factory.mktemp("home")
     isolate_home(home, monkeypatch)
-    # One that failed on a thread of its own leaves it set, and no later one would be run.
-    monkeypatch.setattr("guard.trials.stopping._stopping", False)
     return home
 
 

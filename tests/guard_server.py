@@ -13,6 +13,7 @@ import sys
 from importlib import import_module
 
 import guard
+from guard.hookruns.caller import note_caller
 
 #: Not modules of guard's own program: what starts it, and what the demo lays as files.
 LEFT_OUT = ("guard.__main__", "guard.demo.files", "guard.testing")
@@ -63,6 +64,7 @@ def _become_guard(asked: tuple[str, list[str], dict[str, str], int], fds: list[i
     os.environ.update(env)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = arguments
+    note_caller()
 
 
 if __name__ == "__main__":
