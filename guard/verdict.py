@@ -7,13 +7,14 @@ alone, so that every command and every hook ends in the same code for the same f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from guard import model
 from guard.errors import ExitCode, worst
 from guard.model import Case, Policy, Violation
 from guard.results import CaseResult, ProofResult, Report, Side, TrialResult
 from guard.running.gates import decide_policy, planned_trials, trials_to_decision
+from guard.trials.baseline import found_passing
 from guard.wording.reasons import group_reasons, trial_reason
 from guard.wording.units import count
 
@@ -236,12 +237,9 @@ def _judge_unfinished(
 
 def _judge_passing(case: Case, ordered: Sequence[TrialResult]) -> Judgement:
     graded = [trial for trial in ordered if trial.verdict in GRADED]
-    keys = [_keys_found_passing(case, trial) for trial in graded]
-    if all(keys):
-        told = ", ".join(sorted({key for found in keys for key in found}))
-        return Judgement(
-            model.XPASS, f"expected to fail on {told}, and passed: take the baseline away"
-        )
+    passing = [_keys_found_passing(case, trial) for trial in graded]
+    if passing and all(passing):
+        return Judgement(model.XPASS, _describe_fixed(passing))
     excused = [trial for trial in graded if trial.verdict == model.XFAIL]
     if excused:
         told = ", ".join(sorted({key for trial in excused for key in trial.excused}))
@@ -251,24 +249,16 @@ def _judge_passing(case: Case, ordered: Sequence[TrialResult]) -> Judgement:
     return Judgement(model.PASS)
 
 
-def _keys_found_passing(case: Case, trial: TrialResult) -> set[str]:
-    """Return the keys that a steady, matching baseline group expects to fail and that passed."""
-    values: dict[str, float] = {}
-    for score in trial.scores:
-        values[score.key] = min(score.value, values.get(score.key, 1.0))
-    for group in case.expected_baseline:
-        keys = [str(key) for key in group.get("failing_keys", ())]
-        if group.get("intermittent") or not keys or not _holds(group, trial):
-            continue
-        if all(values.get(key, 0.0) >= 1 for key in keys):
-            return set(keys)
-    return set()
+def _keys_found_passing(case: Case, trial: TrialResult) -> frozenset[str]:
+    scores = ((score.key, score.value) for score in trial.scores)
+    return found_passing(case.expected_baseline, scores, trial.observation.facts)
 
 
-def _holds(group: Mapping[str, Any], trial: TrialResult) -> bool:
-    facts = trial.observation.facts
-    wanted: Mapping[str, Any] = group.get("only_when") or {}
-    return all(name in facts and facts[name] == value for name, value in wanted.items())
+def _describe_fixed(passing: Sequence[frozenset[str]]) -> str:
+    always = passing[0].intersection(*passing)
+    told = ", ".join(sorted(always or passing[0].union(*passing)))
+    some = "" if always else "one of "
+    return f"{some}{told} passed in every trial: the recorded defect seems fixed, so take it out"
 
 
 def case_code(result: CaseResult, *, strict: bool = False) -> ExitCode:

@@ -203,7 +203,26 @@ def with_baseline(*groups: Mapping[str, Any]) -> Case:
 def test_an_expected_failure_that_passes_in_every_trial_is_xpass() -> None:
     judged = judge_case(with_baseline(STEADY), trials("PPPP"), Policy())
     assert judged.verdict == model.XPASS
-    assert "no_changes" in judged.reason
+    assert judged.reason == (
+        "no_changes passed in every trial: the recorded defect seems fixed, so take it out"
+    )
+
+
+def test_two_excuses_that_each_failed_once_are_named_as_one_of_them() -> None:
+    case = with_baseline({"failing_keys": ["a"]}, {"failing_keys": ["b"]})
+    turns = [(Score("a", n % 2), Score("b", (n + 1) % 2)) for n in range(4)]
+    shown = [TrialResult("taxi", n, model.XFAIL, s) for n, s in enumerate(turns, start=1)]
+    judged = judge_case(case, shown, Policy())
+    assert judged.verdict == model.XPASS
+    assert judged.reason.startswith("one of a, b passed in every trial")
+
+
+def test_no_xpass_where_a_fact_only_looks_equal() -> None:
+    group = {"failing_keys": ["no_changes"], "only_when": {"n": 1}}
+    seen = [trial(n, "P", n=True) for n in range(1, 5)]
+    assert judge_case(with_baseline(group), seen, Policy()).verdict == model.PASS
+    seen = [trial(n, "P", n=1.0) for n in range(1, 5)]
+    assert judge_case(with_baseline(group), seen, Policy()).verdict == model.XPASS
 
 
 @pytest.mark.parametrize(
