@@ -28,9 +28,8 @@ def grade_gates(observation: Observation, expected: Expectations) -> Iterator[Sc
     elif not wrong:
         return
     count = facts["gates"]
-    yield Score(
-        KEY, 0.0 if wrong else 1.0, ("; ".join(wrong) or f"{_counted(count)} as expected")[:300]
-    )
+    said = "; ".join(wrong) or f"it paused {_counted(count)}, as expected"
+    yield Score(KEY, 0.0 if wrong else 1.0, said[:300])
 
 
 def _answers_wrong(facts: Mapping[str, Any], expected: Expectations) -> list[str]:

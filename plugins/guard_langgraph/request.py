@@ -69,7 +69,7 @@ class Request:
             shutil.copyfile(os.path.join(_HERE, f"{name}.py"), os.path.join(package, f"{name}.py"))
         _write(os.path.join(package, "__init__.py"), b"")
         _write(self._start, _START.encode())
-        asked = json.dumps(self._asked(trial, named)).encode("utf-8", "surrogatepass")
+        asked = json.dumps(self._asked(trial, named), default=str).encode("utf-8", "surrogatepass")
         _write(self._request, asked)
 
     def result(self) -> Mapping[str, Any] | None:

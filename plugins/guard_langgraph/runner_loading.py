@@ -56,7 +56,9 @@ class Finder:
 
     def is_inside(self, path: str | None) -> bool:
         """Tell whether a file is the workspace's."""
-        return bool(path) and os.path.realpath(path or "").startswith(self.workspace + "/")
+        if not path or not os.path.isabs(path):
+            return False  # such as <frozen os>
+        return os.path.realpath(path).startswith(self.workspace + "/")
 
     def note(self, module: ModuleType) -> None:
         """Note that a module was run."""

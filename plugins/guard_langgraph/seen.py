@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from guard.plugin import Finished, Observation, Skip, TargetError, ToolCall, Trial
@@ -35,12 +35,7 @@ def observe(trial: Trial, named: Named, done: Finished, result: Mapping[str, Any
         stderr=f"{done.stderr.rstrip()}\n{said}\n".lstrip() if raised else done.stderr,
         exit_status=None if stopped else int(raised),
         output=result["values"],
-        facts={
-            **_state_facts(result),
-            **result["doubles"],
-            **_run_facts(result, [said] if said else []),
-            "recursion_limit_reached": stopped,
-        },
+        facts=_facts(result, said, stopped=stopped),
         tool_calls=_tool_calls(result),
         tokens=result["tokens"] or None,
         turns=result["answers"] or None,
@@ -79,6 +74,15 @@ def _tool_calls(result: Mapping[str, Any]) -> tuple[ToolCall, ...] | None:
     return calls if calls or result["answers"] else None
 
 
+def _facts(result: Mapping[str, Any], said: str, *, stopped: bool) -> dict[str, Any]:
+    of_run = _run_facts(result, [said] if said else [])
+    of_run["recursion_limit_reached"] = stopped
+    state = _state_facts(result)
+    # A name that both have is the run's; the state's has its prefix.
+    hidden = {f"state.{name}": state[name] for name in state.keys() & of_run.keys()}
+    return {**state, **hidden, **result["doubles"], **of_run}
+
+
 def _run_facts(result: Mapping[str, Any], errors: list[str]) -> dict[str, Any]:
     gates: list[dict[str, Any]] = result["gates"]
     found: dict[str, Any] = {
@@ -102,16 +106,19 @@ def _state_facts(result: Mapping[str, Any]) -> dict[str, Any]:
     values = result["values"]
     state = cast("dict[str, Any]", values) if isinstance(values, dict) else {}
     missing = {name: None for name in result["channels"] if name not in state}
-    return dict(
-        fact for name, value in {**missing, **state}.items() for fact in _facts_of(name, value)
-    )
+    items = {**missing, **state}.items()
+    counts = {f"n_{name}": count for name, value in items if (count := _count(value)) is not None}
+    return {**counts, **{name: value for name, value in items if _is_short(value)}}
 
 
-def _facts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, (list, dict)):
-        yield f"n_{name}", len(cast("list[Any]", value))
-    elif value is None:
-        yield f"state.{name}", None
-        yield f"n_{name}", 0
-    elif not isinstance(value, str) or len(value) <= SHORT:
-        yield f"state.{name}", value
+def _count(value: Any) -> int | None:
+    """Return how many a list or mapping holds, none of what isn't there; None for other values."""
+    if value is None:
+        return 0
+    return len(cast("list[Any]", value)) if isinstance(value, (list, dict)) else None
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= SHORT
+    return not isinstance(value, (list, dict))

@@ -226,6 +226,14 @@ def test_a_node_that_raises_ends_the_program_where_it_stands(lab: Lab) -> None:
     assert (lab.run().exit_status, lab.run().stderr) == (1, "desk.py:21: SystemExit: 0\n")
 
 
+def test_the_line_is_the_agents_where_what_it_calls_raises(lab: Lab) -> None:
+    lab.desk(
+        "import os\ndef post(state):\n    return os.environ['NOTHING_OF_THAT_NAME']\n"
+        "graph = chain(post, state=State).compile()"
+    )
+    assert lab.run().stderr == "desk.py:22: KeyError: 'NOTHING_OF_THAT_NAME'\n"
+
+
 def test_a_program_that_ends_at_once_is_no_trial(lab: Lab) -> None:
     lab.desk(
         "import os\ndef post(state):\n    os._exit(0)\ngraph = chain(post, state=State).compile()"
@@ -379,10 +387,12 @@ def test_what_a_graph_reads_is_told(lab: Lab) -> None:
 
 def test_conditions_may_ask_about_the_state(lab: Lab) -> None:
     lab.desk(
-        "def step(state):\n    return {'lines': [1, 2], 'said': 'x' * 300}\n"
+        "class State(State, total=False):\n    n_lines: int\n    steps: str\n    rest: list\n"
+        "def step(state):\n    return {'lines': [1, 2], 'said': 'x' * 300, 'steps': 'own'}\n"
         "graph = chain(step, state=State).compile()"
     )
-    facts = lab.run({"n": 3}).facts
-    assert (facts["n_lines"], facts["state.n"], facts["state.thing"]) == (2, 3, None)
-    assert facts["n_thing"] == 0
-    assert "state.said" not in facts
+    facts = lab.run({"n": 3, "n_lines": 7}).facts
+    assert (facts["n"], facts["thing"], facts["n_rest"]) == (3, None, 0)
+    # What the state calls so itself comes first, and what the run does before that.
+    assert (facts["n_lines"], facts["steps"], facts["state.steps"]) == (7, 1, "own")
+    assert not {"said", "lines"} & facts.keys()

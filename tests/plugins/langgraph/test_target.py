@@ -13,6 +13,7 @@ from guard_langgraph import guard_evaluators, guard_targets
 from tests.conftest import ScratchRepo
 from tests.guard_command import GuardCommand
 from tests.plugins.langgraph.conftest import HEAD
+from tests.servers.anthropic import Step, scripted_server
 
 DESK = """
 from shop.store import open_outbox
@@ -224,3 +225,48 @@ def test_it_is_offered() -> None:
         "gates",
         "recursion_limit",
     }
+
+
+TALK = """\
+from langchain_anthropic import ChatAnthropic
+from langgraph.graph import START, MessagesState, StateGraph
+
+
+def make_model():
+    return ChatAnthropic(model="claude-haiku-4-5", max_tokens=100, streaming=True, max_retries=0)
+
+
+def answer(state: MessagesState) -> dict:
+    return {"messages": [make_model().invoke(state["messages"])]}
+
+
+builder = StateGraph(MessagesState)
+builder.add_node("answer", answer)
+builder.add_edge(START, "answer")
+graph = builder.compile()
+"""
+
+
+def test_a_graphs_own_model_is_asked_over_its_own_client(
+    repo: ScratchRepo, guard: GuardCommand
+) -> None:
+    case = {"one": {"utterance": "How much?", "expected": {"reply_contains": ["It is 4."]}}}
+    clerk: dict[str, Any] = {**agent("desk", deterministic=False), "env": ["ANTHROPIC_API_KEY"]}
+    write(repo, {"desk": clerk}, case)
+    with scripted_server() as server:
+        server.answers(Step("It is 4."))
+        clerk["options"]["env"] = {"ANTHROPIC_BASE_URL": server.url}
+        write(repo, {"desk": clerk}, case)
+        repo.write({"shop/desk.py": TALK})
+        guard("run").ends_in(0).says("? one SKIP", "ANTHROPIC_API_KEY is not set")
+        report = guard.report(env={"ANTHROPIC_API_KEY": "key-of-nobody"})
+        asked = server.requests
+    [run] = report["cases"][0]["runs"]
+    told = run["execution_provenance"]
+    assert (run["verdict"], report["live"]) == ("PASS", False)
+    assert told["tokens"] == {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}
+    assert told["turns"] == 1
+    assert told["model"].startswith("claude-haiku-4-5")
+    assert told["asked"]["endpoint"] == server.url
+    assert [message["content"] for message in asked[0]["messages"]] == ["How much?"]
+    assert "key-of-nobody" not in json.dumps(report)
