@@ -24,6 +24,8 @@ class Step(NamedTuple):
 
     text: str = ""
     """What the model says."""
+    call: Mapping[str, Any] | None = None
+    """What it calls the tool with that the request offers, where it says nothing."""
     status: int = 200
     headers: Mapping[str, str] = {}
     cut: bool = False
@@ -120,12 +122,16 @@ def _handler_of(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
             if step.seconds:
                 scripted.closing.wait(step.seconds)
             with suppress(BrokenPipeError, ConnectionResetError):  # the client went away
-                self._answer(step)
+                self._answer(step, request)
 
-        def _answer(self, step: Step) -> None:
+        def _answer(self, step: Step, request: Mapping[str, Any]) -> None:
             self.close_connection = True
             if step.status != 200:
                 body = {"type": "error", "error": {"type": "some_error", "message": step.text}}
+                self._head(step, "application/json", json.dumps(body).encode())
+                return
+            if not request.get("stream"):
+                body = _message(step, request)
                 self._head(step, "application/json", json.dumps(body).encode())
                 return
             self._head(step, "text/event-stream")
@@ -157,6 +163,17 @@ def _handler_of(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
             pass
 
     return Handler
+
+
+def _message(step: Step, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the whole message, for a client that doesn't stream."""
+    content: dict[str, Any] = {"type": "text", "text": step.text}
+    if step.call is not None:
+        name = request["tools"][0]["name"]
+        content = {"type": "tool_use", "id": f"toolu_{step.id}", "name": name, "input": step.call}
+    head = {"id": step.id, "type": "message", "role": "assistant", "model": step.model}
+    ended = {"stop_reason": step.stop, "stop_sequence": None, "usage": USAGE}
+    return {**head, **ended, "content": [content]}
 
 
 def _events(step: Step) -> Iterator[bytes]:
