@@ -24,8 +24,6 @@ class Step(NamedTuple):
 
     text: str = ""
     """What the model says."""
-    call: Mapping[str, Any] | None = None
-    """What it calls the tool with that the request offers, where it says nothing."""
     status: int = 200
     headers: Mapping[str, str] = {}
     cut: bool = False
@@ -44,6 +42,8 @@ class Step(NamedTuple):
     id: str = ""
     """The response's id; a new one where it is empty."""
     model: str = MODEL
+    call: Mapping[str, Any] | None = None
+    """What it calls the tool with that the request offers, where it says nothing."""
 
 
 def score(value: Any, reason: str = "as the rubric asks", **more: Any) -> Step:
