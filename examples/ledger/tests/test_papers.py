@@ -10,7 +10,9 @@ import pytest
 from ledger.papers.amounts import amounts_of, to_cents
 from ledger.papers.proposals import Proposal, Reading, ground
 
-PAPER = (Path(__file__).parent.parent / "evals/papers/invoice-paper.txt").read_text(encoding="utf-8")
+PAPER = (Path(__file__).parent.parent / "evals/papers/invoice-paper.txt").read_text(
+    encoding="utf-8"
+)
 
 
 def read(**changes: Any) -> Reading:

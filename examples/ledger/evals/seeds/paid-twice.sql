@@ -1,0 +1,13 @@
+insert into entries values (1, 'paper-1', '2026-03-09', 'purchase: Norsk Papir & Kontor AS', 'ana', 'bo', 'NPK-20417', '6cb57f8b3d696064eb572ee933218dcd3c924b0c1ce72e4a845a110cdb813080');
+insert into lines values (1, 1, '4000', 1170400, 0);
+insert into lines values (1, 2, '2710', 292600, 0);
+insert into lines values (1, 3, '2400', 0, 1463000);
+insert into entries values (2, 'taxi-1', '2026-03-17', 'expense: Bergen Taxi SA', 'ana', null, '88213-5', '8f53b7e918b6d74eae92f80061b27e44371448786b6afe420c1143eff4ba2ab2');
+insert into lines values (2, 1, '6800', 40268, 0);
+insert into lines values (2, 2, '2910', 0, 40268);
+insert into entries values (3, 'pay-1', '2026-03-30', 'payment: Norsk Papir & Kontor AS', 'cy', 'bo', 'NPK-20417', 'bee9714b8da7d483d26c5954e6fb4614f3d4fdaea030b4ec9dba24cdbd09682e');
+insert into lines values (3, 1, '2400', 1463000, 0);
+insert into lines values (3, 2, '1900', 0, 1463000);
+insert into entries values (4, 'pay-2', '2026-03-31', 'payment: Norsk Papir & Kontor AS', 'cy', 'bo', 'NPK-20417', '66585c5c69ebf0dab44fab07b2991b8bafe080d1c6443f8c56e6f006f527c53c');
+insert into lines values (4, 1, '2400', 1463000, 0);
+insert into lines values (4, 2, '1900', 0, 1463000);

@@ -1,0 +1,18 @@
+insert into entries values (1, 'paper-1', '2026-03-09', 'purchase: Norsk Papir & Kontor AS', 'ana', 'bo', 'NPK-20417', '6cb57f8b3d696064eb572ee933218dcd3c924b0c1ce72e4a845a110cdb813080');
+insert into lines values (1, 1, '4000', 1170400, 0);
+insert into lines values (1, 2, '2710', 292600, 0);
+insert into lines values (1, 3, '2400', 0, 1463000);
+insert into entries values (2, 'taxi-1', '2026-03-17', 'expense: Bergen Taxi SA', 'ana', null, '88213-5', '8f53b7e918b6d74eae92f80061b27e44371448786b6afe420c1143eff4ba2ab2');
+insert into lines values (2, 1, '6800', 40268, 0);
+insert into lines values (2, 2, '2910', 0, 40268);
+insert into entries values (3, 'pay-1', '2026-03-30', 'payment: Norsk Papir & Kontor AS', 'cy', 'bo', 'NPK-20417', 'bee9714b8da7d483d26c5954e6fb4614f3d4fdaea030b4ec9dba24cdbd09682e');
+insert into lines values (3, 1, '2400', 1463000, 0);
+insert into lines values (3, 2, '1900', 0, 1463000);
+insert into entries values (4, 'desk-1', '2026-03-20', 'purchase: Balanse AS', 'ana', null, 'B-118', 'f41f247c7365f57f9d2e2776ba74258f30057a3869986fafa7f41c65ce65a991');
+insert into lines values (4, 1, '4000', 2400000, 0);
+insert into lines values (4, 2, '2710', 600000, 0);
+insert into lines values (4, 3, '2400', 0, 3000000);
+insert into entries values (5, 'chair-1', '2026-03-21', 'purchase: Balanse AS', 'ana', 'ana', 'B-119', '9daf160c98e35aec2feeb0250f975bcae249be3d3cc511c2c2ec1f37f1e2077c');
+insert into lines values (5, 1, '4000', 90000, 0);
+insert into lines values (5, 2, '2710', 22500, 0);
+insert into lines values (5, 3, '2400', 0, 112500);
