@@ -161,6 +161,11 @@ class Store:
             run = str(rows[0][0])
         return self._read_trials("run = ? AND case_id = ? AND side = ?", [run, _name(case), side])
 
+    def find_trials(self, trial_id: str) -> tuple[TrialResult, ...]:
+        """Return the trials of that id, less those on the broken side of a proof."""
+        name = f'%"trial_id":"{trial_id}"%'
+        return self._read_trials("side <> 'before' AND body LIKE ?", [name])
+
     def resumable_trials(self, case: str, key: str, *, side: str = "") -> tuple[TrialResult, ...]:
         """Return the trials that the latest run with that key left behind."""
         query = "SELECT run FROM trials WHERE case_id = ? AND side = ? AND key = ? ORDER BY id DESC"
@@ -213,9 +218,8 @@ class Store:
 
     def get_receipt(self, digest: str) -> Receipt | None:
         """Return the receipt with that digest, as a record of regressions.json names it."""
-        return self._find_sealed("receipt", "digest", digest) or self._find_sealed(
-            "red", "digest", digest
-        )
+        found = (self._find_sealed(kind, "digest", digest) for kind in ("receipt", "red"))
+        return next(filter(None, found), None)
 
     def all_receipts(self, kind: str = "receipt") -> list[Receipt]:
         """Return every sound receipt of a kind, ``receipt`` or ``red``, the oldest first."""
@@ -306,7 +310,7 @@ class Store:
             db.executemany(
                 "INSERT OR REPLACE INTO verdicts (case_id, agent, verdict, run, date)"
                 " VALUES (?, ?, ?, ?, ?)",
-                [_verdict_row(case, report) for case in report.cases if _was_judged(case)],
+                [_verdict_row(c, report) for c in report.cases if c.verdict != model.NOT_TESTED],
             )
             db.executemany(
                 "INSERT OR REPLACE INTO held (case_id, agent, run, date, body)"
@@ -378,10 +382,6 @@ def _warn_on_stderr(text: str) -> None:
     from guard.output import warn
 
     warn(text)
-
-
-def _was_judged(case: CaseResult) -> bool:
-    return case.verdict != model.NOT_TESTED
 
 
 def _verdict_row(case: CaseResult, report: Report) -> list[Any]:

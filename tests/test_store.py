@@ -132,6 +132,14 @@ def test_trials_of_a_run_or_of_the_latest(store: Store) -> None:
     assert store.get_trials("unknown") == ()
 
 
+def test_a_trial_is_found_by_its_id_unless_it_ran_on_a_broken_state(store: Store) -> None:
+    kept, broken = "0123456789abcdef", "fedcba9876543210"
+    store.put_trial("run1", "expense", trial(1)._replace(trial_id=kept))
+    store.put_trial("run1", "expense", trial(1)._replace(trial_id=broken), side="before")
+    assert [t.trial_id for t in store.find_trials(kept)] == [kept]
+    assert store.find_trials(broken) == store.find_trials(kept[:-1]) == ()
+
+
 def test_an_interrupted_run_is_found_by_its_key(store: Store) -> None:
     store.put_trial("run1", "expense", trial(1), key="k1")
     store.put_trial("run1", "expense", trial(2), key="k1")

@@ -28,6 +28,7 @@ from guard.errors import ExitCode, UsageError, worst
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.lines import costs
 from guard.hookruns.run import Pulse
+from guard.judging.in_force import by_accepted_baselines
 from guard.judging.judge import Judgement, joined
 from guard.judging.merges import tree_of
 from guard.judging.range_refusal import range_refusal
@@ -167,11 +168,12 @@ def _judge(job: Job, options: RunOptions, accepted: Accepted, *, oldest: bool) -
         of_tree = check_tree(tip, everything=False, run_checkers=True)
         of_tree = (*of_tree, *check_production(tip))
     checks = prove_graders(tip, any_checker) if tip.has_config else GraderProof()
-    work = work_of(job.start, tip, everything=job.everything, known=job.span.known)
+    job, baselines = _by_accepted_baselines(job)
+    work = work_of(job.start, job.tip, everything=job.everything, known=job.span.known)
     report = report._replace(
         rules=(*without_repetition(of_tree, rules), *checks.violations),
         exempt=rules.exempt,
-        notes=(job.said, *judged.counts, *_named(job), *rules.notes, *checks.lines()),
+        notes=(job.said, *judged.counts, *_named(job), *baselines, *rules.notes, *checks.lines()),
         not_established=(*(error.message for error in judged.errors), *checks.unknown),
         exit_code=worst(checks.code, *(error.exit_code for error in judged.errors)),
         commits=None if judged.errors else len(job.commits),
@@ -182,6 +184,14 @@ def _judge(job: Job, options: RunOptions, accepted: Accepted, *, oldest: bool) -
         report = _run(job, work, report, options, oldest=oldest)
     report = report._replace(notes=(*report.notes, *accepted.lines()))
     return finish_report(tip, report, options)
+
+
+def _by_accepted_baselines(job: Job) -> tuple[Job, tuple[str, ...]]:
+    """Return the job by the baselines that the base has accepted, and what is said of them."""
+    if not (job.span.known and job.tip.has_config):
+        return job, ()
+    project, lines = by_accepted_baselines(job.start, job.tip)
+    return job._replace(tip=project), lines
 
 
 def _tell_refusal(job: Job, rules: Judgement) -> None:
@@ -250,6 +260,8 @@ def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
         out(f"the rules on {count(len(job.commits), 'commit')}, by the base's guard.yaml and code")
         out("planned only: of an untrusted head nothing would be run either")
         return ExitCode.OK
+    job, baselines = _by_accepted_baselines(job)
+    tip = job.tip
     work = work_of(job.start, tip, everything=job.everything, known=job.span.known)
     out(f"the rules on {count(len(job.commits), 'commit')}, and what needs no run on HEAD's tree")
     with Engine(tip) as engine, Prover(engine, (job.span.tip,)) as prover:
@@ -261,7 +273,7 @@ def _tell_plan(job: Job, accepted: Accepted, *, untrusted: bool) -> int:
     if owed:
         price = costs(needed) or "not known yet what it takes"
         out(f"to run: {names([one.case.id for one in owed])} ({price})")
-    for line in accepted.lines():
+    for line in (*accepted.lines(), *baselines):
         out(line)
     if work.records:
         listed = names([record.id for record in work.records])

@@ -20,6 +20,7 @@ from guard.rules import (
     fix_needs_case,
     fix_needs_record,
     near_miss_header,
+    observed_in,
     record_invalid,
     unserved_agent,
     unwritten_prose,
@@ -164,6 +165,7 @@ def judge(commit: JudgedCommit, today: str = "") -> Judgement:
         *case_weakened.pending(commit.base, commit.new, commit.change.paths),
         *agent_without_case.named(commit),
         *unwritten_prose.named(commit),
+        *observed_in.named(commit),
         *_links_brought(commit),
         *_trailer_problems(commit),
     )

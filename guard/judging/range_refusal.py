@@ -94,7 +94,7 @@ def _commands(violation: Violation, repo: Repo, tip: Project, head: str) -> Iter
     elif trailer := trailer_of(violation):
         yield _reworded(commit, repo, at, trailer.replace('"', '\\"'))
     elif violation.rule in ("case-weakened", "record-invalid") and violation.hint:
-        yield from (*violation.hint, f"git add {shell_path(REGRESSIONS)}")
+        yield from (*violation.hint, f"git add {shell_path(violation.paths[0])}")
         yield _into(commit, repo, at)
     elif violation.rule == "case-weakened":
         paths = violation.paths[:SHOWN]

@@ -144,7 +144,7 @@ def _commands(violation: Violation, left: list[LeftOut], refused: Refused) -> It
     elif violation.rule == _RECORD and left:
         yield _add_command([it.path for it in left[:SHOWN]], left, refused)
     elif violation.rule in ("case-weakened", _RECORD) and violation.hint and not trailer:
-        yield from (*violation.hint, _add_command([REGRESSIONS], left, refused))
+        yield from (*violation.hint, _add_command(violation.paths[:1], left, refused))
     else:
         yield from violation.hint or _bring_back(violation, refused)
 

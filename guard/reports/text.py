@@ -44,6 +44,7 @@ def render(report: Report) -> str:
         *_remarks(LOOK, "drift", report.drift),
         *_head(report),
         *_cases(report.cases),
+        *_kept_as(report),
         *_proofs(report.regressions),
         *_rules(report),
         *_remarks(LOOK, "exempt", report.exempt),
@@ -77,6 +78,12 @@ def _cases(cases: Sequence[CaseResult]) -> list[str]:
         lines.append(_passing(cases))
     lines += _more(listed)
     return lines + _advisory(cases)
+
+
+def _kept_as(report: Report) -> list[str]:
+    """Name the run in which keys failed: a baseline says by it where its defect was seen."""
+    failed = any(trial.failing for case in report.cases for trial in case.trials)
+    return [f"failures are kept as run {report.run_id}"] if failed and report.run_id else []
 
 
 def _passing(cases: Sequence[CaseResult]) -> str:

@@ -18,10 +18,12 @@ from guard.model import Case, Violation
 from guard.project import Project
 from guard.proofs.known import is_known
 from guard.regressions import Record
+from guard.rules.baseline_groups import added_groups
 from guard.rules.commit import JudgedCommit, read_cases
 from guard.rules.comparison import compare_cases
+from guard.rules.observed_in import look_up
 from guard.rules.taken_paths import taken_paths
-from guard.wording.commands import move, retire
+from guard.wording.commands import move, observe, retire
 
 RULE: Final = "case-weakened"
 _CONFIG: Final = bytes_of(config_file.FILE)
@@ -41,6 +43,8 @@ class Loss(NamedTuple):
     """Whether its retirement is asked for, and no trailer does."""
     mend: tuple[str, ...] = ()
     """Commands that keep it as strong as it was, where a trailer would hide a slip."""
+    unobserved: bool = False
+    """Whether the run that showed the defect is asked for, and no trailer does."""
 
 
 REMOVED: Final = Loss(config_file.FILE, f"{config_file.FILE} is removed", config_file.FILE)
@@ -57,12 +61,16 @@ def check(commit: JudgedCommit) -> Iterator[Violation]:
 
 def violations(lost: Collection[Loss], excused: Mapping[str, str]) -> Iterator[Violation]:
     """Yield what is left of the losses once trailers have excused what they can."""
-    groups: dict[tuple[str, bool], list[Loss]] = {}
+    groups: dict[tuple[str, bool, bool], list[Loss]] = {}
     for loss in lost:
-        if loss.deleted or loss.subject not in excused:
-            groups.setdefault((loss.subject, loss.deleted), []).append(loss)
-    for (subject, deleted), group in groups.items():
-        yield _deletion(subject, group) if deleted else _weakening(subject, group)
+        if loss.deleted or loss.unobserved or loss.subject not in excused:
+            kind = (loss.subject, loss.deleted, loss.unobserved)
+            groups.setdefault(kind, []).append(loss)
+    for (subject, deleted, unobserved), group in groups.items():
+        if unobserved:
+            yield _unobserved(group)
+        else:
+            yield _deletion(subject, group) if deleted else _weakening(subject, group)
 
 
 def _deletion(subject: str, group: list[Loss]) -> Violation:
@@ -72,6 +80,17 @@ def _deletion(subject: str, group: list[Loss]) -> Violation:
         agent=group[0].agent,
         paths=tuple(dict.fromkeys(loss.path for loss in group)),
         detail=(f"its retirement alone gives it up: {retire(subject)}",),
+    )
+
+
+def _unobserved(group: list[Loss]) -> Violation:
+    return Violation(
+        rule=RULE,
+        message=group[0].what,
+        agent=group[0].agent,
+        paths=tuple(dict.fromkeys(loss.path for loss in group)),
+        detail=("a baseline names a defect that was seen", *(loss.what for loss in group[1:])),
+        hint=tuple(dict.fromkeys(command for loss in group for command in loss.mend)),
     )
 
 
@@ -250,6 +269,11 @@ class _Retained:
         # What guard.yaml alone changes is to be named by guard.yaml's name.
         by_config = old.blob == new.blob and old.path == new.path
         subject, path = (config_file.FILE,) * 2 if by_config else (old.id, new.path)
+        for group in added_groups(old.expected_baseline, new.expected_baseline):
+            wrong = look_up(self.new.store, new.id, group).wrong
+            if wrong:
+                mend = (observe(new.id),)
+                yield Loss(subject, wrong, path, old.agent, mend=mend, unobserved=True)
         for what in compare_cases(old, new, *agents).weaker:
             said = f"{old.id}: {what}" if by_config else what
             yield Loss(subject, said, path, old.agent)
@@ -289,5 +313,6 @@ def case_of(project: Project, record: Record, *, lenient: bool = False) -> Case 
         if not lenient:
             raise
         return None
-    wanted = record.case.partition("#")[2]
+    # Of a file with several cases the one of the record's own name, where it says none.
+    wanted = record.case.partition("#")[2] or (record.id if len(cases) > 1 else "")
     return next((case for case in cases.values() if wanted in ("", case.id)), None)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from guard.casekeys import GATES
 from guard.model import Agent, Case, Policy
+from guard.rules.baseline_groups import added_groups, describe_group, without_prose
 
 #: What the agent is asked, and with what: a difference makes the record PENDING.
 INPUT = ("utterance", "input", "turns", "given", "provisions")
@@ -52,7 +53,7 @@ def compare_cases(
         *_policy_losses(old.policy, new.policy),
         *_additions(old.preconditions, new.preconditions, "preconditions"),
         *_additions(_needed(old, old_agent), _needed(new, new_agent), "prerequisites"),
-        *_additions(old.expected_baseline, new.expected_baseline, "expected_baseline"),
+        *_excuses(old, new),
         *_item_losses(old.counter_examples, new.counter_examples, "counter_examples"),
         *_difference(
             sorted(old.blocked_when_stdout_contains),
@@ -70,7 +71,9 @@ def compare_cases(
 def _substance(case: Case) -> str:
     """Return what of a case isn't prose, order or place."""
     expected = {key: _unordered(value) for key, value in _expected(case, None).items()}
-    plain = case._replace(path="", blob="", body="", expected=expected)._asdict()
+    groups = tuple(without_prose(case.expected_baseline))
+    bare = case._replace(path="", blob="", body="", expected=expected, expected_baseline=groups)
+    plain = bare._asdict()
     return written({k: _unordered(v) if k in UNORDERED else v for k, v in plain.items()})
 
 
@@ -149,6 +152,11 @@ def _additions(old: Iterable[Any], new: Iterable[Any], where: str) -> Iterator[s
     for item in new:
         if written(item) not in known:
             yield f"{where} got {short(item)}"
+
+
+def _excuses(old: Case, new: Case) -> Iterator[str]:
+    for group in added_groups(old.expected_baseline, new.expected_baseline):
+        yield f"expected_baseline excuses {describe_group(group)}"
 
 
 def _of_evidence(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from guard.model import FAIL, PASS, XFAIL, Agent, Case, Policy
 from guard.project import Project
 from guard.references import fixtures_of, named_in_repo
 from guard.results import CaseResult, Fingerprint
+from guard.rules.baseline_groups import without_prose
 from guard.rules.commit import is_owned
 from guard.running.doubles import double_facts, named_doubles
 from guard.running.gates import decide_policy
@@ -149,6 +150,7 @@ def _case_facts(case: Case) -> dict[str, Any]:
     """Return what decides a case's outcome: not its prose, its file, or what it claims."""
     left_out = ("path", "body", "blob", "evidence", "counter_examples")
     facts = {name: value for name, value in case._asdict().items() if name not in left_out}
+    facts["expected_baseline"] = without_prose(case.expected_baseline)
     if not case.provisions:
         del facts["provisions"]
     return facts

@@ -21,6 +21,11 @@ def retire(record: str) -> str:
     return f'guard regressions retire {shell_path(record)} --reason "WHY"'
 
 
+def observe(case: str) -> str:
+    """Return the command whose run shows a defect, and where it is then written down."""
+    return f"guard run {shell_path(case)}    # then write the run that it names into observed_in"
+
+
 def move(record: str, path: str) -> str:
     """Return the command by which a record names the file that its case is in now."""
     return f"guard regressions move {shell_path(record)} {shell_path(path)}"

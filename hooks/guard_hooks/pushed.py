@@ -22,6 +22,7 @@ from guard.hookruns.pushes import ANY_REMOTE, Tip
 from guard.hookruns.refusals import push_text
 from guard.hookruns.run import HookRun, budget_of, run_in_hook
 from guard.hookruns.standing import at_push
+from guard.judging.in_force import by_accepted_baselines
 from guard.judging.judge import readable
 from guard.judging.range_refusal import range_refusal
 from guard.judging.ranges import SHORT, CommitInfo
@@ -103,7 +104,12 @@ def judge_tree(
         say(refused_for)
         return ExitCode.REGRESSION if checks.violations else ExitCode.NOT_ESTABLISHED
     tell_checks(checks)
-    selection = suite(project, base_of(push, tip, own))
+    base = base_of(push, tip, own)
+    if own:
+        project, baselines = by_accepted_baselines(base, project, "what is there already")
+        for line in baselines:
+            warn(line)
+    selection = suite(project, base)
     run = run_in_hook(
         project,
         selection,

@@ -132,6 +132,15 @@ def test_weakened_case(repo: ScratchRepo, commits: list[str]) -> None:
     assert earlier[-1].startswith(f"  do       git rebase -i {commits[1][:10]}^    # reword ")
 
 
+def test_baseline_that_no_run_shows(repo: ScratchRepo, commits: list[str]) -> None:
+    lines = text(repo, broken("case-weakened", commits[0], ["guard run a    # and name it"]))
+    assert lines[-3:] == [
+        "  do       guard run a    # and name it",
+        "           git add a",
+        "           git commit --amend --no-edit",
+    ]
+
+
 def test_deleted_case_is_brought_back(repo: ScratchRepo, commits: list[str]) -> None:
     because = "to give it up, retire it"
     lines = text(repo, broken("case-weakened", commits[0], detail=(because,)))

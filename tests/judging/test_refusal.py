@@ -116,3 +116,15 @@ def test_folders_of_very_many_agents_are_named_by_what_holds_them(
     assert "git add evals/a evals/b evals/c regressions*" in refusal([several], refused)
     monkeypatch.setattr("guard.judging.refusal.MOST_FOLDERS", 2)
     assert "git add evals regressions*" in refusal([several], refused)
+
+
+def test_a_baseline_that_no_run_shows_names_the_run_to_make_and_what_to_add(
+    refused: Refused,
+) -> None:
+    run = "guard run eur-taxi    # then write the run that it names into observed_in"
+    found = Violation("case-weakened", "no run shows it", "expense", (CASE,), hint=(run,))
+    assert refusal([found], refused).splitlines()[2:5] == [
+        f"  do       {run}",
+        f"           git add {CASE}",
+        "           git commit -F .git/guard/message      # your message is kept",
+    ]

@@ -16,6 +16,7 @@ guard run: the working tree at a1b2c3d (main), by claude 2.1, sonnet
   all 2: no_changes: 1 file changed    guard show radik-closed#1
 ? olga OWED: not started
 ✓ marcus PASS: 10 of 10 passed (72 to 100 %), answered by a receipt of 2026-07-12
+failures are kept as run 0123
 ✓ eur-taxi PROVEN (pinned): fails without the fix (no_changes), passes with it
   before 0 of 3 (0 to 56 %)   after 10 of 10 (72 to 100 %)   p = 0.003
 ✗ old-bug VACUOUS
@@ -41,6 +42,16 @@ def test_few_cases_say_what_their_trials_show() -> None:
     shown = render(Report("run", cases=(RECEIPT, FAILING)))
     assert "  10 of 10 shows a true rate of at least 72 % (95 %); it can't show 90 %" in shown
     assert "  0 of 2 shows a true rate of at most 66 % (95 %)" in shown
+
+
+def test_a_run_in_which_keys_failed_is_named() -> None:
+    failed = trial(1, "FAIL")._replace(failing=("no_changes",))
+    case = CaseResult("x", "expense", "FAIL", (failed,))
+    named = "failures are kept as run 0123\n"
+    assert named in render(Report("run", "0123", cases=(case,)))
+    excused = case._replace(verdict="XFAIL", trials=(failed._replace(verdict="XFAIL"),))
+    assert named in render(Report("run", "0123", cases=(excused,)))
+    assert "kept as run" not in render(Report("run", "0123", cases=(passing("y"),)))
 
 
 def test_different_reasons_are_told_apart_and_bounded() -> None:

@@ -89,7 +89,6 @@ ONE_WAY = {
     "a lower time-out": (FULL, edited(timeout="timeout: 60")),
     "a precondition less": (FULL, edited(no_match=None)),
     "a prerequisite less": (FULL, edited(prerequisites=None)),
-    "a baseline less": (FULL, edited(expected_baseline=None, **{"{failing_keys": None})),
     "a counter-example more": (edited(counter_examples=None, **{"{reply": None}), FULL),
     "a stricter gate": (
         edited(trials="gate: quick", min_pass_rate=None),
@@ -150,7 +149,6 @@ BOTH_WAYS = {
         edited(command="  command: {argv: [check, one], exit_code: 3}"),
     ),
     "a number": (FULL, edited(max_seconds="  max_seconds: 50")),
-    "what a baseline excuses": (FULL, FULL.replace("note: known", "note: also known")),
     "what blocks": (FULL, edited(type='blocked_when_stdout_contains: ["no net"]\ntype: negative')),
     "its type": (FULL, edited(type="type: positive")),
     "whether it is required": (FULL, edited(required="required: false")),

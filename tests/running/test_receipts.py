@@ -129,6 +129,16 @@ def test_evidence_stands_when_anything_else_changes(
     assert key_of(repo) == before
 
 
+def test_words_of_a_baseline_leave_evidence_and_what_it_excuses_voids_it(repo: ScratchRepo) -> None:
+    def key(group: dict[str, object]) -> str:
+        repo.write({**config(), **case(expected_baseline=[group])})
+        return key_of(repo)
+
+    known: dict[str, object] = {"failing_keys": ["reply_contains"]}
+    assert key(known) == key({**known, "note": "seen", "observed_in": "0123456789abcdef"})
+    assert key(known) != key({**known, "intermittent": True})
+
+
 def test_moving_the_case_leaves_its_evidence(repo: ScratchRepo) -> None:
     repo.write(written())
     before = key_of(repo)

@@ -38,10 +38,9 @@ class Seen(NamedTuple):
 def plain(value: Any) -> Any:
     """Return a value as something that is equal where JSON is."""
     if isinstance(value, list):
-        items: list[Any] = value
-        return ("list", *map(plain, items))
+        return ("list", *map(plain, cast("Sequence[Any]", value)))
     if isinstance(value, dict):
-        named = cast("dict[str, Any]", value)
+        named = cast("Mapping[str, Any]", value)
         return ("dict", *sorted((name, plain(item)) for name, item in named.items()))
     kind = "bool" if isinstance(value, bool) else "number" if isinstance(value, (int, float)) else 0
     return (kind, value)

@@ -96,6 +96,12 @@ def test_an_excused_key_is_marked() -> None:
     assert "no_changes 0, excused by a baseline: 1 file" in show_trial(excused, CASE)
 
 
+def test_the_trial_is_named() -> None:
+    assert "\n  trial 0123456789abcdef\n" in show_trial(
+        TRIAL._replace(trial_id="0123456789abcdef"), CASE
+    )
+
+
 def test_long_texts_and_odd_characters_are_tamed() -> None:
     seen = Observation(
         reply="line\n" * 500 + "end\x1b[2J\udcff",
