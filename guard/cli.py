@@ -43,6 +43,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "gates": "show how sure each gate is, and how many trials it takes",
         "agents": "list the agents",
         "plugins": "list the plugins",
+        "sync": "rebuild a remote copy of the cases from the repository",
         "schema": "print the JSON Schema of a file",
     },
     "called by git": {
@@ -67,7 +68,6 @@ TO_COME = (
     "history",
     "scoreboard",
     "new-plugin",
-    "sync",
     "readiness",
     "coverage",
     "audit",

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 from guard.commands.options import RunOptions
 from guard.drift.noting import with_drift
-from guard.errors import UsageError
+from guard.errors import GuardError, UsageError, worst
 from guard.failures import report_error
 from guard.plugin.blame import blamed_on
+from guard.plugin.reports import probe_of
 from guard.project import Project
 from guard.results import Report
 from guard.trials.filters import BY_FILTER
@@ -58,10 +59,10 @@ def finish_report(
     report = report._replace(finished=now(), not_established=unknown)
     report = report._replace(exit_code=exit_code(report))
     tell_plugins(project, report)
-    _write(project, report, options, text)
+    codes = _write(project, report, options, text)
     if keep:
         project.store.put_run(report)
-    return report.exit_code
+    return worst(report.exit_code, *codes)
 
 
 def _isolation(report: Report) -> list[str]:
@@ -82,7 +83,8 @@ def tell_plugins(project: Project, report: Report) -> None:
         report_error(error)
 
 
-def _write(project: Project, report: Report, options: RunOptions, text: str) -> None:
+def _write(project: Project, report: Report, options: RunOptions, text: str) -> list[int]:
+    """Write all that was asked for; return the exit codes of what a plugin could not write."""
     from guard.output import LOOK, out, printable, write_file
     from guard.reports import write_report
 
@@ -95,16 +97,26 @@ def _write(project: Project, report: Report, options: RunOptions, text: str) -> 
     theirs = options.plugin_reports()
     for name, path in files[: len(files) - len(theirs)]:
         write_report(name, report, path)
+    codes: list[int] = []
     for name, path in theirs:
-        with blamed_on(f"--report {name}: its writer"):
-            written = project.plugins.report_writers()[name](report)
-        write_file(path, written)
+        try:
+            with blamed_on(f"--report {name}: its writer"):
+                written = project.plugins.report_writers()[name](report)
+            write_file(path, written)
+        except GuardError as error:
+            report_error(error)
+            codes.append(error.exit_code)
+    return codes
 
 
 def _check_reports(project: Project, options: RunOptions) -> None:
-    """Refuse a report that nothing writes before anything is run for it."""
+    """Refuse a report that nothing writes, or can deliver, before anything is run for it."""
     for name, _ in options.plugin_reports():
         writers = project.plugins.report_writers()
         if name not in writers:
             known = ", ".join(sorted(writers)) or "none"
             raise UsageError(f"--report {name}: no plugin writes it (there are: {known})")
+        probe = probe_of(writers[name])
+        if probe is not None:
+            with blamed_on(f"--report {name}: its probe"):
+                probe()

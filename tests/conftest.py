@@ -41,11 +41,18 @@ GIT_SETTINGS = """\
 """
 
 
+#: How variables of the user's begin that would change what a test sees.
+NOT_OURS = (
+    *("GIT_", "GUARD_", "PRE_COMMIT", "XDG_"),
+    *("ANTHROPIC_", "LANGSMITH_", "LANGCHAIN_"),
+)
+
+
 def isolate_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the folder HOME, with git's configuration; drop every variable of the user's."""
     (home / ".gitconfig").write_text(GIT_SETTINGS, encoding="utf-8")
     for name in list(os.environ):
-        if name.startswith(("GIT_", "GUARD_", "PRE_COMMIT", "ANTHROPIC_", "XDG_")):
+        if name.startswith(NOT_OURS):
             monkeypatch.delenv(name)
     # Printed commands begin with a bare `guard` only where the shell finds it.
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])

@@ -389,7 +389,7 @@ def test_a_plugins_report_is_asked_for_by_name(repo: ScratchRepo, guard: GuardCo
     assert (repo.root.parent / "ids.txt").read_text() == "one"
     assert guard("run", "--report", "ids=-").ends_in(0).out == "one"
     outcome = guard("run", "--no-cache", "--report", "idz=../x")
-    outcome.refuses("no plugin writes it (there are: broken, ids)")
+    outcome.refuses("no plugin writes it (there are: broken, ids, langsmith)")
     outcome = guard("run", "--report", "broken=../x").ends_in(2)
     assert "--report broken: its writer raised AttributeError" in outcome.err
     guard("run", "--report", "ids").refuses("takes NAME=FILE")

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from guard.plugin.judges import Judge, Question, Vote
     from guard.plugin.markers import hookimpl, hookspec
     from guard.plugin.provisions import Ground, Provided
+    from guard.plugin.reports import probe
     from guard.plugin.syncs import Step, Sync
     from guard.results import (
+        CaseResult,
         FileChange,
         Fingerprint,
         Observation,
@@ -52,6 +54,7 @@ __all__ = [
     "Agent",
     "Blocked",
     "Case",
+    "CaseResult",
     "Change",
     "Commit",
     "Evaluator",
@@ -88,6 +91,7 @@ __all__ = [
     "find_program",
     "hookimpl",
     "hookspec",
+    "probe",
     "read_json",
     "unmet_in",
     "watch",
@@ -103,7 +107,7 @@ _HOMES = {
     "guard.evaluators.output": ("unmet_in", "wrong_item"),
     "guard.model": ("Agent", "Case", "Policy"),
     "guard.results": (
-        *("FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),
+        *("CaseResult", "FileChange", "Fingerprint", "Observation", "Report", "Score", "ToolCall"),
         "TrialResult",
     ),
     "guard.plugin.documents": ("read_json",),
@@ -111,6 +115,7 @@ _HOMES = {
     "guard.plugin.judges": ("Judge", "Question", "Vote"),
     "guard.plugin.markers": ("hookimpl", "hookspec"),
     "guard.plugin.provisions": ("Ground", "Provided"),
+    "guard.plugin.reports": ("probe",),
     "guard.plugin.syncs": ("Step", "Sync"),
 }
 

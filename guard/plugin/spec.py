@@ -205,7 +205,9 @@ def guard_reports() -> Mapping[str, Callable[[Report], str]]:
     That is before anything is run, so that a wrong name costs nothing.
 
     :returns: name → function from the report to its text. Two of the same name are an
-        error, exit 2.
+        error, exit 2. What a function declares by `guard.plugin.probe` is tried before anything
+        is run; where it raises as it writes, the command ends with exit 3 (2 for a bug in it)
+        unless there is worse.
 
     An exception ends the command with exit 2, naming the plugin. All results are used.
     """

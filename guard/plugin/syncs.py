@@ -28,3 +28,5 @@ class Sync(NamedTuple):
     """Compares; changes nothing. Raises `Skip` where credentials are missing, `TargetError`."""
     missing: Callable[[], str | None] = lambda: None
     """What this machine lacks for it, in words, or None."""
+    where: Callable[[], str] = lambda: ""
+    """Where the copy is, in words, such as an endpoint; without credentials."""
