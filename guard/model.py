@@ -117,6 +117,12 @@ class Case(NamedTuple):
     real_world, required, must_exercise."""
     body: str = ""
     """The prose below the front matter."""
+    metadata: Mapping[str, Any] = {}
+    """What else a dataset says of it; means nothing to guard."""
+    remarks: tuple[str, ...] = ()
+    """What of its file is read otherwise than it is written, or may be meant otherwise."""
+    unread: tuple[str, ...] = ()
+    """Keys of its file that are none of its format."""
     blob: str = ""
     """Git's id of the file's content."""
 

@@ -6,7 +6,7 @@ the blob: a rule that touches one skill reads little more than that skill.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from guard import cases as case_formats
 from guard import config as config_file
 from guard import regressions as regressions_file
 from guard.cases import loading
-from guard.cases.owners import CaseOwners
+from guard.cases.owners import CaseOwners, not_its_agent
 from guard.config import Config
 from guard.errors import ConfigError, PluginError, UsageError
 from guard.git import Repo, bytes_of, text_of
@@ -274,44 +274,41 @@ class Project:
         return found
 
     def _case(self, fields: Mapping[str, Any], path: bytes, blob: str) -> Case:
-        name = text_of(path)
+        name, case_id = text_of(path), str(fields["id"])
         owners = self._case_owners.of(path)
         stated = fields.get("agent")
         if stated is None:
             if len(owners) != 1:
                 said = f"say which agent's it is: {', '.join(sorted(owners))}"
-                raise self.case_error(name, "agent", said)
+                raise self.case_error(name, "agent", said, case_id)
             stated = owners[0]
         elif stated not in owners:
-            raise self.case_error(name, "agent", self._not_its_agent(stated, owners))
+            raise self.case_error(name, "agent", not_its_agent(stated, self.agents), case_id)
         try:
             return case_formats.make_case(fields, name, blob, self.agents[stated])
         except ConfigError as error:
             if error.file != name:
                 raise
-            raise self.case_error(name, error.key, error.said) from error
-
-    def _not_its_agent(self, stated: str, owners: Sequence[str]) -> str:
-        if stated in self.agents:
-            return f"this file is not among the `cases` of agent {stated} (guard.yaml)"
-        from guard.schema import nearest
-
-        return f"there is no agent {stated!r}{nearest(stated, self.agents) or ''}"
+            raise self.case_error(name, error.key, error.said, case_id) from error
 
     @cached_property
     def _case_owners(self) -> CaseOwners:
         return CaseOwners(self.agents.values())
 
-    def case_error(self, path: str, key: str, message: str) -> ConfigError:
-        """Return an error at a key of a case file, with its line."""
-        return ConfigError(path, loading.line_in(path, self.tree.read(path), key), key, message)
+    def case_error(self, path: str, key: str, message: str, case_id: str = "") -> ConfigError:
+        """Return an error at a key of a case file, with its line.
+
+        ``case_id`` says of which case, where the file may hold several.
+        """
+        line, name = loading.place_in(path, self.tree.read(path), key, case_id)
+        return ConfigError(path, line, name, message)
 
     def _unique(self, cases: Iterable[Case]) -> dict[str, Case]:
         found: dict[str, Case] = {}
         for case in cases:
             if case.id in found:
                 said = f"{case.id} stands in {found[case.id].path} too"
-                raise self.case_error(case.path, "id", said)
+                raise self.case_error(case.path, "id", said, case.id)
             found[case.id] = case
         return found
 

@@ -147,6 +147,8 @@ class TrialResult(NamedTuple):
     """What it changed and what its expectations name, as it left them; bounded."""
     asked: Fingerprint = Fingerprint()
     """What the target said, before it ran, that it drives: the observation says what answered."""
+    unread: tuple[str, ...] = ()
+    """Expectations that no evaluator read, where all of them were asked about what a run left."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -223,6 +225,10 @@ class CaseResult(NamedTuple):
     """What else it runs by than when it last held; changes no verdict."""
     base: BaseRun | None = None
     """How it ended before the change, where that was asked."""
+    unread: tuple[str, ...] = ()
+    """Expectations that no evaluator read in any of its trials."""
+    unscored: tuple[str, ...] = ()
+    """Keys of its baseline that nothing scored, though the group's condition held."""
 
     @property
     def graded(self) -> tuple[TrialResult, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from guard import model
 from guard.casekeys import CASE_KEYS, GATES, PRECONDITIONS
+from guard.cases import parse_cases
 from guard.config import AGENT_KEYS, DEFAULTS, ENFORCEABLE, KEYS
 from guard.errors import ExitCode
 from guard.explanations import all_explanations
@@ -127,8 +128,9 @@ def test_every_rule_that_can_be_softened_is_named(rule: str) -> None:
 def test_the_files_of_the_reference_are_accepted(repo: ScratchRepo) -> None:
     page = read_page("docs/files.md")
     files = {"agent.py": "", "agent/CLAUDE.md": "Be exact.\n", "trips/london.md": "taxi\n"}
-    for language, path in (("yaml", "guard.yaml"), ("json", "regressions.json")):
-        files[path] = blocks(page, language)[0].text
+    dataset, files["regressions.json"] = (block.text for block in blocks(page, "json")[:2])
+    assert parse_cases("evals/books.json", dataset.encode())
+    files["guard.yaml"] = blocks(page, "yaml")[0].text
     files["evals/cases/eur-taxi.md"] = blocks(page, "markdown")[0].text
     repo.commit("What the reference shows", files)
     done = start_guard(repo, "check")

@@ -14,7 +14,7 @@ from guard.errors import ConfigError
 from guard.model import Agent, Case, Policy
 
 #: Counts up when the stored form of a parsed case changes.
-FORMAT = "case-1"
+FORMAT = "case-2"
 
 Fields = Mapping[str, Any]
 
@@ -33,14 +33,14 @@ class CaseFormat(Protocol):
 
 def parse_cases(path: str, content: bytes) -> Sequence[Fields]:
     """Return the validated fields of every case in a file. Raises `ConfigError`."""
-    from guard.cases import markdown
+    from guard.cases import dataset, markdown
 
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ConfigError(path, line, "", "is not UTF-8 text") from error
-    formats: tuple[CaseFormat, ...] = (markdown,)
+    formats: tuple[CaseFormat, ...] = (markdown, dataset)
     for known in formats:
         if known.claims(path):
             return known.parse(path, text)
@@ -48,9 +48,14 @@ def parse_cases(path: str, content: bytes) -> Sequence[Fields]:
         path,
         0,
         "",
-        "no known case format (Markdown with front matter is; other formats are not there yet)",
+        "no known case format (Markdown with front matter is one, and a dataset in JSON)",
         "narrow `cases` in guard.yaml",
     )
+
+
+def is_native(path: str) -> bool:
+    """Tell whether a case file is in guard's own format, in which every key has to be known."""
+    return path.lower().endswith((".md", ".markdown"))
 
 
 def make_case(fields: Fields, path: str, blob: str, agent: Agent) -> Case:
@@ -101,6 +106,8 @@ _LISTS = frozenset(
         "counter_examples",
         "prerequisites",
         "blocked_when_stdout_contains",
+        "remarks",
+        "unread",
     )
 )
-_AS_STATED = frozenset(("id", "utterance", "input", "expected", "body"))
+_AS_STATED = frozenset(("id", "utterance", "input", "expected", "body", "metadata"))

@@ -8,13 +8,15 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from guard.cases import FORMAT, Fields, parse_cases
+from guard.cases import FORMAT, Fields, is_native, parse_cases
 from guard.cases.fields import check_fields
 from guard.errors import ConfigError
 from guard.schema import Invalid, dotted
 
 if TYPE_CHECKING:
+    from guard.model import Case
     from guard.plugin.manager import Plugins
+    from guard.tree import Tree
 
 HOOK = "guard_load_cases"
 
@@ -46,15 +48,29 @@ def read_cases(plugins: Plugins | None, path: str, content: bytes) -> Sequence[F
     return parse_cases(path, content)
 
 
-def line_in(path: str, content: bytes | None, key: str) -> int:
-    """Return the line on which a case file states a key; 0 where that can't be told."""
-    if content is None or not path.lower().endswith((".md", ".markdown")):
-        return 0
+def place_in(path: str, content: bytes | None, key: str, case_id: str) -> tuple[int, str]:
+    """Return the line on which a case file states a key, and the key's name there.
+
+    The line is 0 where that can't be told. ``case_id`` says which of several cases is meant.
+    """
+    if content is None:
+        return 0, key
+    text = content.decode("utf-8-sig", "replace")
+    if not is_native(path):
+        from guard.cases import dataset
+
+        return dataset.place_of(path, text, key, case_id) if dataset.claims(path) else (0, key)
     from guard.cases.markdown import split_front_matter
     from guard.yamlfile import line_of
 
-    source, _ = split_front_matter(path, content.decode("utf-8-sig", "replace"))
-    return line_of(source, tuple(key.split(".")), first_line=2)
+    source, _ = split_front_matter(path, text)
+    return line_of(source, tuple(key.split(".")), first_line=2), key
+
+
+def place_of_case(tree: Tree, case: Case, key: str) -> str:
+    """Return where a case states a key, as people write it: ``file:line``."""
+    line, _ = place_in(case.path, tree.read(case.path), key, case.id)
+    return f"{case.path}:{line}" if line else case.path
 
 
 def _checked(path: str, plugin: str, loaded: Any) -> list[Fields]:

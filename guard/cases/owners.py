@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from guard.git import bytes_of
 from guard.globs import compile_globs, literal_prefix
@@ -31,3 +31,12 @@ class CaseOwners:
             for name, prefixes, matches in self._matchers
             if path.startswith(prefixes) and matches(path)
         ]
+
+
+def not_its_agent(stated: str, known: Collection[str]) -> str:
+    """Return what is wrong with the agent that a case states: its globs don't match the file."""
+    if stated in known:
+        return f"this file is not among the `cases` of agent {stated} (guard.yaml)"
+    from guard.schema import nearest
+
+    return f"there is no agent {stated!r}{nearest(stated, known)}"

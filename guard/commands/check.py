@@ -23,10 +23,13 @@ from guard.proofs.graders import OUTDATED
 from guard.reporting import finish_report, start_report
 from guard.rules.agent_without_case import without_case
 from guard.rules.anti_slop import WORDING, NullControl, null_control, wording_cases
+from guard.rules.case_texts import known_broken_texts
+from guard.rules.case_without_expectation import without_expectation
 from guard.rules.counter_example import accepted_counter_examples
 from guard.rules.grader_proof import GraderProof, any_checker, no_checker, prove_graders
 from guard.rules.record_invalid import invalid_records
 from guard.rules.unbound_evaluator import unbound_evaluators
+from guard.rules.unread_keys import remarks_of, unread_keys
 from guard.rules.unserved_agent import unserved_agents
 from guard.rules.unwritten_prose import notes_of
 from guard.running.expectations import check_expectations
@@ -80,6 +83,7 @@ def check(
             rules = (
                 *check_tree(project, everything=base is None, run_checkers=run_checkers),
                 *check_production(project),
+                *without_expectation(project, _tree_of(session, start)),
             )
             may_run = any_checker if run_checkers else no_checker
             proof = prove_graders(project, may_run)
@@ -92,12 +96,13 @@ def check(
                 *counted,
                 *_unguarded(project),
                 *(f"{LOOK} {note}" for note in notes_of(project.cases.values())),
+                *(f"{LOOK} {note}" for note in remarks_of(project.cases.values())),
                 *proof.lines(by_hand=True),
                 *control.notes,
                 _what_was_checked(project, programs=run_checkers),
             ),
             exempt=judged.exempt,
-            not_established=proof.unknown,
+            not_established=(*proof.unknown, *unread_keys(project.cases.values())),
             exit_code=_code(proof, control if null else None, rules, strict=report.strict),
         )
         return finish_report(project, report, options)
@@ -114,6 +119,7 @@ def check_tree(
         *(without_case(project) if everything else ()),
         *invalid_records(project),
         *unbound_evaluators(project),
+        *known_broken_texts(project, project.cases.values()),
         *accepted_counter_examples(project, run_checkers=run_checkers),
         *wording_cases(project),
     )
@@ -134,6 +140,11 @@ def _code(
         unknown |= bool(control.findings) or control.unknown
         unknown |= any(rule.rule == WORDING for rule in rules)
     return ExitCode.NOT_ESTABLISHED if unknown else ExitCode.OK
+
+
+def _tree_of(session: Session, start: str | None) -> Project | None:
+    """Return what the commits since ``start`` are compared with; None where none is named."""
+    return None if start is None else session.project_of(tree_of(session.repo, start))
 
 
 def _project(session: Session, at: str, start: str | None) -> Project:

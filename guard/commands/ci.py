@@ -41,6 +41,7 @@ from guard.proofs.owed import find_owed
 from guard.reporting import finish_report, start_report
 from guard.results import ProofResult, Report, TrialResult
 from guard.rules.agent_without_case import without_case
+from guard.rules.case_texts import broken_by_results
 from guard.rules.grader_proof import GraderProof, any_checker, prove_graders
 from guard.rules.unserved_agent import unserved_agents
 from guard.running.listener import TrialListener
@@ -237,7 +238,10 @@ def _run(job: Job, work: Work, report: Report, options: RunOptions, *, oldest: b
             proofs, unknown = _prove(engine, job, work)
             # Last: it decides nothing, and what does has the budget first.
             cases = beside_base(engine, job.start, job.span.start, cases)
+    known = {(rule.rule, rule.message) for rule in report.rules}
+    broken = broken_by_results(job.tip, cases)
     return report._replace(
+        rules=(*report.rules, *(one for one in broken if (one.rule, one.message) not in known)),
         live=engine.is_live(cases),
         cases=tuple(cases),
         regressions=tuple(proofs),

@@ -19,6 +19,7 @@ from guard.proofs.owed import Paid, pay_owed
 from guard.reporting import finish_report, start_report
 from guard.results import Report
 from guard.rules.agent_without_case import without_case
+from guard.rules.case_texts import broken_by_results
 from guard.running.listener import TrialListener
 from guard.running.selection import select_cases
 from guard.session import Session
@@ -104,7 +105,8 @@ def run(
                 report = _with_proofs(report, pay_owed(engine, at, cases), nothing=not results)
         if results and all(one.verdict in (model.SKIP, model.BLOCKED) for one in results):
             report = report._replace(notes=(*report.notes, NOTHING_TESTED))
-        report = report._replace(cases=tuple(results), rules=tuple(missing))
+        rules = (*missing, *broken_by_results(project, results))
+        report = report._replace(cases=tuple(results), rules=rules)
         return finish_report(project, report, options)
 
 
@@ -124,8 +126,9 @@ def _unchanged(
     options: RunOptions,
 ) -> int:
     """Say in one line what is unchanged since when; what else is asked for still counts."""
-    report = report._replace(cases=standing.cases, rules=tuple(missing))
-    text = "" if missing else standing.line
+    rules = (*missing, *broken_by_results(project, standing.cases))
+    report = report._replace(cases=standing.cases, rules=rules)
+    text = "" if rules else standing.line
     return finish_report(project, report, options, text, keep=False)
 
 

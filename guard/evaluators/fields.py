@@ -76,6 +76,17 @@ def _compare(observation: Observation, expectations: Expectations) -> _Compared 
     return _Compared(len(wanted), wrong, options["min_accuracy"], gates)
 
 
+def unwritten_keys(expected: Mapping[str, Any]) -> set[str]:
+    """Return which of the two score keys these expectations ask nobody for."""
+    stated = expected.get("fields")
+    if not is_mapping(stated):
+        return set()
+    options = {**stated, **expected}
+    if options.get("ratio_gates") is False:
+        return {"fields"}
+    return set() if options.get("min_accuracy") is not None else {"fields_floor"}
+
+
 def _option(name: str, stated: Mapping[str, Any], expectations: Expectations) -> Any:
     outside = expectations.get(name)
     inside = stated.get(name)

@@ -65,7 +65,7 @@ def push_refusal(proof: GraderProof, place: str, repo: Repo | None) -> str:
     that it comes from lie elsewhere.
     """
     if proof.violations:
-        return _broken(proof.violations, place)
+        return rules_refusal(proof.violations, place)
     if not proof.unknown:
         return ""
     told, *others = proof.unclear
@@ -98,7 +98,8 @@ def _mending(told: Told, repo: Repo | None) -> Iterator[str]:
     yield f'git commit -m "test: keep what the proof of {told.record.id} saw" && git push'
 
 
-def _broken(violations: Sequence[Violation], place: str) -> str:
+def rules_refusal(violations: Sequence[Violation], place: str) -> str:
+    """Return the text for a tip whose tree breaks rules."""
     first, others = violations[0], violations[1:]
     more = [f"  also     {others[0].message}"] if others else []
     more += [f"           and {len(others) - 1} more"] if len(others) > 1 else []

@@ -12,10 +12,11 @@ from guard.drift.noting import with_drift
 from guard.engine import Engine, Limits
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.standing import OWED, Standing, case_standing
-from guard.model import Case
+from guard.model import Case, Violation
 from guard.project import Project
 from guard.reporting import now, tell_plugins
 from guard.results import CaseResult, ProofResult, Report, TrialResult
+from guard.rules.case_texts import broken_by_results
 from guard.running.budget import Budget
 from guard.running.listener import TrialListener
 from guard.wording.units import count, duration
@@ -36,6 +37,8 @@ class HookRun(NamedTuple):
     budget_seconds: float = 0.0
     drift: tuple[str, ...] = ()
     """Which model or program is another than when the cases last held."""
+    rules: tuple[Violation, ...] = ()
+    """What the run showed to be broken in the cases' own texts."""
 
 
 #: Judges the records of a tree with the engine that ran its cases.
@@ -69,7 +72,8 @@ def run_in_hook(
             estimate = estimate_owed(engine, cases)
     standing = Standing(cases, proofs)
     drift = remember(project, f"hook {stage}", at, engine.run_id, began, standing)
-    return HookRun(standing, estimate, float(limits["max_seconds"]), drift)
+    rules = tuple(broken_by_results(project, cases))
+    return HookRun(standing, estimate, float(limits["max_seconds"]), drift, rules)
 
 
 def budget_of(limits: Mapping[str, Any]) -> Budget:

@@ -72,8 +72,8 @@ def _substance(case: Case) -> str:
     """Return what of a case isn't prose, order or place."""
     expected = {key: _unordered(value) for key, value in _expected(case, None).items()}
     groups = tuple(without_prose(case.expected_baseline))
-    bare = case._replace(path="", blob="", body="", expected=expected, expected_baseline=groups)
-    plain = bare._asdict()
+    bare = case._replace(path="", blob="", body="", metadata={}, remarks=(), unread=())
+    plain = bare._replace(expected=expected, expected_baseline=groups)._asdict()
     return written({k: _unordered(v) if k in UNORDERED else v for k, v in plain.items()})
 
 

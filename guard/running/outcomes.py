@@ -10,6 +10,7 @@ from guard.model import Agent
 from guard.project import Project
 from guard.results import CaseResult, TrialResult
 from guard.running.series import Series
+from guard.running.shown import seen_in, shown_by
 
 
 def is_open(series: Series, result: CaseResult) -> bool:
@@ -32,8 +33,9 @@ def case_result(
     trials: Sequence[TrialResult],
     planned: int,
 ) -> CaseResult:
-    """Return the result of a case, with what its trials cost together."""
+    """Return the result of a case, with what its trials cost together and show of its text."""
     costs = [cost for t in trials if (cost := t.cost_usd) is not None]
+    shown = shown_by(chosen.case, map(seen_in, trials))
     return CaseResult(
         case=chosen.case.id,
         agent=chosen.case.agent,
@@ -46,4 +48,6 @@ def case_result(
         cost_usd=sum(costs) if costs else None,
         evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
         planned=planned,
+        unread=shown.unread,
+        unscored=shown.unscored,
     )

@@ -71,7 +71,7 @@ def refuse_unknown(
             raise project.config_error(("agents", agent.name, "prerequisites"), said)
         if wanted in agent.defaults.get("prerequisites", ()):
             raise project.config_error(("defaults", "prerequisites"), said)
-        raise project.case_error(case.path, "prerequisites", said)
+        raise project.case_error(case.path, "prerequisites", said, case.id)
 
 
 def _program(name: str, root: str) -> str | None:

@@ -39,12 +39,12 @@ def check_provisions(
         if not set(readers[key].needs) & set(names):
             said = f"asks for the prerequisite {' or '.join(readers[key].needs)}:…, {_NOT_STATED}"
             if key in case.expected:
-                raise project.case_error(case.path, f"expected.{key}", said)
+                raise project.case_error(case.path, f"expected.{key}", said, case.id)
             raise project.config_error(("agents", agent.name, "always", key), said)
     for name, value in case.provisions.items():
         wrong = _find_wrong(name, value, wanted, names) or _lacking_source(project, value)
         if wrong:
-            raise project.case_error(case.path, f"given.{name}", wrong)
+            raise project.case_error(case.path, f"given.{name}", wrong, case.id)
 
 
 _NOT_STATED = "which neither the case nor its agent states"
@@ -59,7 +59,7 @@ def _refuse_twice(project: Project, agent: Agent, case: Case, wanted: Collection
             # What an agent asks for its cases ask for too, where they don't say otherwise.
             if one.label in agent.prerequisites:
                 raise project.config_error(("agents", agent.name, "prerequisites"), said)
-            raise project.case_error(case.path, "prerequisites", said)
+            raise project.case_error(case.path, "prerequisites", said, case.id)
         known[one.name] = one
 
 

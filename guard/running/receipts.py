@@ -29,6 +29,7 @@ from guard.rules.commit import is_owned
 from guard.running.doubles import double_facts, named_doubles
 from guard.running.gates import decide_policy
 from guard.running.machine import machine_facts
+from guard.running.shown import seen_in_evidence, shown_by
 from guard.skills import is_skill, skill_heads
 from guard.storage.records import Receipt, evidence_of
 from guard.tree import GITLINK, Tree
@@ -79,6 +80,25 @@ class Keys:
         if judge:
             parts["judge"] = self._judge(judge)
         return "sha256:" + hashlib.sha256(_canonical(parts)).hexdigest()
+
+    def _evaluators(self) -> str:
+        if "" not in self._codes:
+            self._codes[""] = self.project.plugins.identity("guard_evaluators")
+        return self._codes[""]
+
+    def text_key(self, case: Case) -> str:
+        """Return the key of what is expected of a case, and of the code that grades it."""
+        agent = self.project.agents[case.agent]
+        parts = {
+            "guard": __version__,
+            "case": case.id,
+            "expected": {**agent.always, **case.expected},
+            "baseline": without_prose(case.expected_baseline),
+            "evaluators": agent.evaluators,
+            "checks": self._checks(agent),
+            "plugins": self._evaluators(),
+        }
+        return hashlib.sha256(_canonical(parts)).hexdigest()
 
     def _judge(self, stated: Mapping[str, Any]) -> list[str]:
         """Return what its scores rest on beside what the case states: prompt, endpoint, code."""
@@ -148,7 +168,10 @@ class Keys:
 
 def _case_facts(case: Case) -> dict[str, Any]:
     """Return what decides a case's outcome: not its prose, its file, or what it claims."""
-    left_out = ("path", "body", "blob", "evidence", "counter_examples")
+    left_out = (
+        *("path", "body", "blob", "evidence", "counter_examples"),
+        *("metadata", "remarks", "unread"),
+    )
     facts = {name: value for name, value in case._asdict().items() if name not in left_out}
     facts["expected_baseline"] = without_prose(case.expected_baseline)
     if not case.provisions:
@@ -228,6 +251,7 @@ def _duration(text: str) -> timedelta:
 
 def result_of(receipt: Receipt, chosen: Selected) -> CaseResult:
     """Return the result that a receipt stands for."""
+    shown = shown_by(chosen.case, map(seen_in_evidence, receipt.evidence.get("trials", ())))
     return CaseResult(
         case=chosen.case.id,
         agent=chosen.case.agent,
@@ -239,4 +263,6 @@ def result_of(receipt: Receipt, chosen: Selected) -> CaseResult:
         recorded_passed=receipt.passed,
         recorded_trials=receipt.trials,
         evidence_class=str(chosen.case.evidence.get("evidence_class", "")),
+        unread=shown.unread,
+        unscored=shown.unscored,
     )

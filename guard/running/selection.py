@@ -47,6 +47,9 @@ def _matching(project: Project, selector: str, cases: Iterable[Case]) -> list[Ca
         return [project.cases[selector]]
     if not selector or selector.startswith("/"):  # as a glob "" and "/" match everything
         return []
+    path, hash_sign, example = selector.partition("#")
+    if hash_sign:
+        return [case for case in cases if case.path == path and case.id == example]
     matches = compile_globs([selector])
     by_id = bool(WILDCARDS.intersection(selector))
     return [

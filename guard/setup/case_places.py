@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from guard.cases import parse_cases
+from guard.cases import is_native, parse_cases
 from guard.errors import ConfigError
+from guard.evaluators import is_built_in
 from guard.git import text_of
 from guard.globs import literal
 from guard.setup.layouts import NOT_OURS, Declared
@@ -55,9 +56,16 @@ def _is_candidate(path: str) -> bool:
 
 def _read(path: str, content: bytes) -> Sequence[Fields] | None:
     try:
-        return parse_cases(path, content)
+        found = parse_cases(path, content)
     except ConfigError:
         return None
+    return found if is_native(path) or all(map(_is_graded, found)) else None
+
+
+def _is_graded(fields: Fields) -> bool:
+    """Tell whether an example states what guard's own evaluators read: there are no others yet."""
+    expected: Mapping[str, Any] = fields.get("expected", {})
+    return bool(expected) and all(map(is_built_in, expected))
 
 
 def place_cases(declared: Sequence[Declared], candidates: Candidates) -> list[Places]:

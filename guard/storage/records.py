@@ -131,6 +131,7 @@ def trial_from_json(fields: Mapping[str, Any]) -> TrialResult:
         orphan_pids=tuple(fields.get("orphan_pids", ())),
         failing=tuple(fields.get("failing", ())),
         excused=tuple(fields.get("excused", ())),
+        unread=tuple(fields.get("unread", ())),
         files=tuple(_known(KeptFile, item) for item in fields.get("files", ())),
         asked=_known(Fingerprint, fields.get("asked", {})),
     )

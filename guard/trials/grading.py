@@ -39,6 +39,8 @@ class Grade(NamedTuple):
     """What broke, where it is the target or a judge."""
     late: bool = False
     """Whether an evaluator that wasn't done in time may still be at work in the workspace."""
+    unread: tuple[str, ...] = ()
+    """Expectations that no evaluator read, where all of them were asked."""
 
 
 def grade_of_error(error: BaseException, who: str, function: object, *, blame: str = "") -> Grade:
@@ -83,7 +85,8 @@ def grade(
     if asked.broken is not None:
         return asked.broken
     ungraded = _ungraded(expected, asked.answered)
-    return _weigh(case, observation, asked.scores, evaluators, ungraded)
+    weighed = _weigh(case, observation, asked.scores, evaluators, ungraded)
+    return weighed._replace(unread=tuple(key for key in expected if key not in asked.read))
 
 
 def is_own(evaluator: Evaluator) -> bool:
@@ -112,6 +115,8 @@ class _Asked(NamedTuple):
     scores: tuple[Score, ...] = ()
     answered: frozenset[str] = frozenset()
     """Expectation keys that the scores answer."""
+    read: frozenset[str] = frozenset()
+    """Expectation keys that an evaluator looked at."""
     broken: Grade | None = None
 
 
@@ -125,6 +130,7 @@ def _ask_all(
 ) -> _Asked:
     scores = list(engine_scores)
     answered: set[str] = set()
+    read: set[str] = set()
     for evaluator in evaluators:
         asking.ask(evaluator)
         blame, unheard = _blame(evaluator), count_unheard()
@@ -138,13 +144,14 @@ def _ask_all(
             return _Asked(broken=_zeroed(known, evaluator, learnt))
         scores += found.scores
         answered |= found.answered
+        read |= found.read
         problem = found.problem
         if count_unheard() > unheard and not is_own(evaluator):
             problem = f"a thread tried to end guard while evaluator {evaluator.name} was asked"
         if problem:
             broken = Grade(model.ERROR, problem, tuple(scores), blame=blame)
             return _Asked(broken=_zeroed(broken, evaluator))
-    return _Asked(tuple(scores), frozenset(answered))
+    return _Asked(tuple(scores), frozenset(answered), frozenset(read))
 
 
 def grade_scores(
@@ -188,6 +195,7 @@ class _Evaluated(NamedTuple):
     scores: tuple[Score, ...] = ()
     answered: frozenset[str] = frozenset()
     """Expectation keys that these scores answer."""
+    read: frozenset[str] = frozenset()
     problem: str = ""
 
 
@@ -208,7 +216,19 @@ def _evaluate(
         return _Evaluated(
             problem=f"evaluator {evaluator.name} read {keys}, which it doesn't declare"
         )
-    return _Evaluated(tuple(scores), _answered(evaluator, values.read, scores))
+    answered = _answered(evaluator, values.read, scores)
+    return _Evaluated(tuple(scores), answered, _read(evaluator, values, expected, scores))
+
+
+def _read(
+    evaluator: Evaluator,
+    values: Expectations,
+    expected: Mapping[str, Any],
+    scores: Iterable[Score],
+) -> frozenset[str]:
+    """Return what an evaluator read: a plain function's `asks: true`, or 1, is all in its name."""
+    by_name = () if evaluator.declared else (score.key for score in scores)
+    return frozenset((*values.read, *(key for key in by_name if expected.get(key) == 1)))
 
 
 def _answered(evaluator: Evaluator, read: set[str], scores: Sequence[Score]) -> frozenset[str]:

@@ -369,6 +369,7 @@ class _OneTrial:
             blame=verdict.blame,
             files=self.files,
             asked=self.stage.asked,
+            unread=verdict.unread if self.runs else (),
         )
         return self._redacted(result)
 

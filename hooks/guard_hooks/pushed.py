@@ -9,7 +9,7 @@ from guard.change import change_of_trees
 from guard.engine import Engine
 from guard.errors import ExitCode, GuardError, worst
 from guard.git import Repo
-from guard.hookruns.checks import push_refusal, tell_checks
+from guard.hookruns.checks import push_refusal, rules_refusal, tell_checks
 from guard.hookruns.heartbeat import heartbeat
 from guard.hookruns.lines import (
     drift_lines,
@@ -31,6 +31,7 @@ from guard.plugin.switches import disabled_plugins
 from guard.project import Project
 from guard.proof import Prover
 from guard.results import ProofResult
+from guard.rules.case_texts import broken_texts
 from guard.rules.grader_proof import any_checker, prove_graders
 from guard.running.budget import Budget
 from guard.store import Store
@@ -104,6 +105,9 @@ def judge_tree(
         say(refused_for)
         return ExitCode.REGRESSION if checks.violations else ExitCode.NOT_ESTABLISHED
     tell_checks(checks)
+    if broken := broken_texts(project, project.cases.values()):
+        say(rules_refusal(broken, name_of(tip)))
+        return ExitCode.REGRESSION
     base = base_of(push, tip, own)
     if own:
         project, baselines = by_accepted_baselines(base, project, "what is there already")
@@ -119,11 +123,15 @@ def judge_tree(
         budget=budget,
     )
     refused = at_push(str(project.config.hooks[STAGE]["owed"]))
-    if run.standing.code(refused):
+    code = run.standing.code(refused)
+    if run.rules and code != ExitCode.REGRESSION:
+        say(rules_refusal(run.rules, name_of(tip)))
+        return ExitCode.REGRESSION
+    if code:
         say(push_text(run, refused, name_of(tip), at_option(push.repo, tip)))
     else:
         tell(run)
-    return run.standing.code(refused)
+    return code
 
 
 def name_of(tip: Tip) -> str:

@@ -28,6 +28,7 @@ from guard.model import FAIL, PASS, XFAIL
 from guard.output import path_from_here, say
 from guard.project import Project
 from guard.results import CaseResult
+from guard.rules.case_texts import broken_texts
 from guard_hooks.pre_commit import Staged
 from guard_hooks.staged import refuse_for_rules, snapshot_of, with_tree
 
@@ -49,14 +50,18 @@ def run_cases(
     gc.enable()
     new = with_tree(staged.new, change.new if change.new.oid else snapshot_of(staged))
     checks = ask_concerned(new, selection, change.paths)
-    if checks.violations:
-        refuse_for_rules(staged, new, change, checks.violations)
+    if broken := checks.violations or broken_texts(new, [one.case for one in selection]):
+        refuse_for_rules(staged, new, change, broken)
         return ExitCode.REGRESSION
     tell_checks(checks, unkept=False)
     run = run_in_hook(new, selection, STAGE, at="index")
     refuse_moved_index(staged.repo, staged.change)
+    code = run.standing.code(AT_COMMIT)
+    if run.rules and code != ExitCode.REGRESSION:
+        refuse_for_rules(staged, new, change, run.rules)
+        return ExitCode.REGRESSION
     tell(run, base, change._replace(new=new.tree), before, staged.argv)
-    return run.standing.code(AT_COMMIT)
+    return code
 
 
 def tell(

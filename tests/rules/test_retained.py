@@ -131,7 +131,7 @@ def test_a_file_in_a_format_that_nothing_reads_is_no_case(retained: Bench) -> No
     as_json = json.dumps({"id": "eur-taxi", "expected": {"no_changes": True}})
     moved = records(eur_taxi=record(case="evals/cases/eur-taxi.json"))
     files = {CASE: None, "evals/cases/eur-taxi.json": as_json, RECORDS: moved}
-    with pytest.raises(ConfigError, match=r"eur-taxi\.json: no known case format"):
+    with pytest.raises(ConfigError, match=r"eur-taxi\.json:1: examples: not a dataset"):
         retained.judge(files, "test: json")
 
 

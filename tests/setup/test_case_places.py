@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,20 @@ def test_evals_that_cannot_be_read_are_no_behaviour_either(repo: ScratchRepo) ->
     (found,) = places_in(repo, {**skills("a", "b", "c"), **files})
     assert found.cases == ("{dir}/evals/*.md",)
     assert found.depends == ("{dir}/evals/*.json",)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "is_case"), [({"no_changes": True}, True), ({"tone": "calm"}, False), ({}, False)]
+)
+def test_a_dataset_is_cases_where_all_it_states_can_be_read(
+    repo: ScratchRepo, outputs: dict[str, Any], is_case: bool
+) -> None:
+    dataset = json.dumps({"examples": [{"id": "x", "outputs": outputs}]})
+    (found,) = places_in(repo, {**skills("a"), "skills/a/evals/books.json": dataset})
+    glob = ("skills/a/evals/*.json",)
+    assert (found.cases, found.depends) == (
+        (glob, ()) if is_case else (("skills/a/evals/*.md",), glob)
+    )
 
 
 def test_a_folder_of_the_repository_belongs_to_those_its_cases_name(repo: ScratchRepo) -> None:
