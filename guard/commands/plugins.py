@@ -22,6 +22,8 @@ OFFERS: Mapping[str, str] = {
     "guard_targets": "target",
     "guard_evaluators": "evaluator",
     "guard_prerequisites": "prerequisite",
+    "guard_judges": "judge",
+    "guard_syncs": "sync",
 }
 
 

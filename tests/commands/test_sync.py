@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.blocks import ROOT
 from tests.commands.calling import Outcome, call_guard
 from tests.conftest import ScratchRepo
 from tests.guard_command import cases, config
@@ -211,3 +213,16 @@ def test_what_stands_in_the_working_tree_is_the_truth(copy: Copy) -> None:
     copy.repo.write({"evals/a.md": "---\nid: a\n"})
     assert copy.sync("folder").code == 2
     assert copy.files == WANTED
+
+
+def test_the_example_s_copy_of_the_list(repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples/every-hook", repo.root, dirs_exist_ok=True)
+    done = call_guard(repo.root, "sync", "letters")
+    assert done == Outcome(3, "", "guard: sync letters: LETTERS_COPY names no file\n")
+    listed = repo.root.parent / "letters.txt"
+    monkeypatch.setenv("LETTERS_COPY", str(listed))
+    assert "+ the list" in call_guard(repo.root, "sync", "letters").out
+    assert listed.read_text() == "offer-ana\nshipped-bo\n"
+    listed.write_text("offer-ana\n")
+    assert "~ the list" in call_guard(repo.root, "sync", "letters").out
+    assert "nothing to do" in call_guard(repo.root, "sync", "letters").out
