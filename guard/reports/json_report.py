@@ -19,7 +19,7 @@ from guard.results import (
     Side,
     TrialResult,
 )
-from guard.verdict import CASE_CODES, exit_code, plain_code
+from guard.verdict import CASE_CODES, established_code, exit_code
 from guard.wording.intervals import wilson
 
 SCHEMA: Final = "guard.report.v1"
@@ -54,7 +54,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "repo": {"sha": report.sha, "ref": report.ref, "tree": report.tree},
         "at": report.at,
         "strict": report.strict,
-        "verdict": VERDICTS[ExitCode(plain_code(report))],
+        "verdict": VERDICTS[ExitCode(established_code(report))],
         "exit_code": exit_code(report),
         "counts": _counts(report),
         "cases": [_case(case) for case in report.cases],
@@ -65,7 +65,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
     }
     if report.drift:
         document["drift"] = list(report.drift)
-    if report.report_only:  # the one case where exit code and verdict differ
+    if report.report_only:  # why the exit code is none of what failed
         document["report_only"] = True
     return document
 

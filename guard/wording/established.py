@@ -10,7 +10,7 @@ from guard import model
 from guard.errors import ExitCode
 from guard.model import Violation
 from guard.results import CaseResult, ProofResult, Report
-from guard.verdict import case_code, plain_code, proof_code, rule_code
+from guard.verdict import case_code, exit_code, plain_code, proof_code, rule_code
 from guard.wording.units import count
 
 #: Case verdicts of which it is known that they hold.
@@ -134,6 +134,8 @@ def _reservations(report: Report) -> list[str]:
         said.append(
             "the model's endpoint was not the provider's own, so nothing about the real one"
         )
+    if any(case.verdict == model.SKIP for case in report.cases) and exit_code(report) == 0:
+        said.append("skipped is not passed: --strict ends in 3")
     if report.report_only and plain_code(report) in (
         ExitCode.REGRESSION,
         ExitCode.NOT_ESTABLISHED,

@@ -119,6 +119,17 @@ def test_only_a_warning_says_that_it_is_one() -> None:
     assert rules[1]["warning"] is True
 
 
+@pytest.mark.parametrize("verdict", ["SKIP", "BLOCKED", "STALE", "OWED"])
+def test_what_was_not_run_is_no_pass_as_a_whole(verdict: str) -> None:
+    cases = (CaseResult("a", "clerk", "PASS"), CaseResult("b", "clerk", verdict))
+    found = written(Report("run", cases=cases))
+    assert (found["verdict"], found["exit_code"]) == ("NOT_ESTABLISHED", 0)
+    found = written(Report("run", cases=cases[:1]))
+    assert (found["verdict"], found["exit_code"]) == ("PASS", 0)
+    failed = (*cases, CaseResult("c", "clerk", "FAIL"))
+    assert written(Report("run", cases=failed))["verdict"] == "FAIL"
+
+
 def test_report_only_keeps_the_verdict_and_says_so() -> None:
     document = written(REPORT._replace(report_only=True))
     assert (document["verdict"], document["exit_code"]) == ("FAIL", 0)

@@ -39,7 +39,18 @@ def test_many_are_counted_by_verdict() -> None:
     cases = tuple(case(f"c{n}", "OWED" if n < 3 else "SKIP") for n in range(5))
     said = established(Report("run", cases=cases))
     assert said.startswith("nothing was tested: 0 of 5 cases ran")
-    assert said.endswith("not established: 5 cases (3 OWED, 2 SKIP)")
+    assert said.endswith(
+        "not established: 5 cases (3 OWED, 2 SKIP); skipped is not passed: --strict ends in 3"
+    )
+
+
+def test_what_was_skipped_is_said_loudly_unless_the_command_fails() -> None:
+    cases = (case("a", "PASS", 4, 4), case("b", "SKIP"))
+    loud = "; not established: b (SKIP); skipped is not passed: --strict ends in 3"
+    assert established(Report("run", cases=cases)).endswith(loud)
+    assert "skipped is" not in established(Report("run", cases=cases, strict=True))
+    assert "skipped is" not in established(Report("run", cases=(*cases, case("c", "FAIL"))))
+    assert "skipped is" not in established(Report("run", cases=(case("a", "OWED"),)))
 
 
 @pytest.mark.parametrize(
