@@ -19,8 +19,8 @@ class Ground(NamedTuple):
     """Content of a path of the tree under test, from the repository's root, or None."""
     files: Callable[[], Mapping[str, str]]
     """Every path of that tree → git's id of its content."""
-    lay: Callable[[str], None]
-    """Lay all files of that tree into a folder, which is made."""
+    lay: Callable[[], str]
+    """Lay all files of that tree into a new folder; return its path. It goes with the run."""
     env: Mapping[str, str]
     """The trial's environment."""
     python: tuple[str, ...] = ()

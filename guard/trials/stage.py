@@ -167,15 +167,16 @@ class Stage(Closing):
         entries = self._tree.entries().items()
         return {text_of(path): entry.oid for path, entry in entries if entry.mode != GITLINK}
 
-    def lay_files(self, folder: str) -> None:
-        """Lay all files of the tree into a folder, which is made."""
+    def lay_files(self) -> str:
+        """Lay all files of the tree into a folder of the run's own; return its path."""
         paths = [path for path, entry in self._tree.entries().items() if entry.mode != GITLINK]
-        os.makedirs(folder)
+        place = self.share.place()
+        folder = place.new_folder("ground")
         with self._lock:
-            scratch = self.share.place().new_path("scratch")
-            written = check_out(self._tree, paths, scratch, folder)
+            written = check_out(self._tree, paths, place.new_path("scratch"), folder)
         if written.lacking:
             raise lacking_error(written.lacking)
+        return folder
 
     def given(self, case: Case) -> tuple[Piece, ...]:
         """Return the files that a case lays into its workspace. Raises `UsageError`."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,8 +132,7 @@ def test_the_provider_is_told_of_the_trial_and_its_tree(repo: ScratchRepo) -> No
 
     def look(expected: Mapping[str, Any]) -> None:
         ground = box.grounds[0]
-        ground.lay(str(repo.root.parent / "laid"))
-        seen.append((repo.root.parent / "laid/db/schema.sql").read_bytes())
+        seen.append((Path(ground.lay()) / "db/schema.sql").read_bytes())
         seen.extend((ground.read("db/schema.sql"), ground.read("no/such"), ground.files()))
 
     box.observe = look
