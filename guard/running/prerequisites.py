@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from guard.errors import UsageError
 from guard.model import Agent, Case
 from guard.plugin.api import Prerequisite
 from guard.plugin.blame import blamed_on
+from guard.running.services import find_silence
 from guard.schema import nearest
 from guard.trials.environment import find_program
 
@@ -43,7 +43,7 @@ def find_missing(
         "env": _variable,
         "file": lambda path: _file(path, root),
         "python": lambda module: _module(module, agent, root),
-        "tcp": _service,
+        "tcp": find_silence,
         **{name: item.missing for name, item in offered.items()},
     }
     for wanted in dict.fromkeys((*of_target, *agent.prerequisites, *case.prerequisites)):
@@ -115,13 +115,3 @@ def agent_python(agent: Agent, root: str) -> list[str]:
     if "/" in program:
         program = os.path.join(root, program)
     return [program, *agent.python[1:]]
-
-
-def _service(address: str) -> str | None:
-    host, _, port = address.rpartition(":")
-    try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=3):
-            return None
-    except (OSError, OverflowError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return f"nothing answers at {address} ({said})"
