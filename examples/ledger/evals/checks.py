@@ -21,13 +21,16 @@ def refusals(observation: Observation, expected: Expectations) -> Score:
     return Score("refusals", float(broken == wanted), f"refused by {broken}, not {wanted}")
 
 
-@evaluator(reads=("findings",))
-def findings(observation: Observation, expected: Expectations) -> Score:
-    """Compare an audit's findings: none missing, none besides."""
+@evaluator(reads=("findings",), writes=("findings_missed", "findings_besides"))
+def findings(observation: Observation, expected: Expectations) -> list[Score]:
+    """Compare an audit's findings: to miss one is another fault than to cry wolf."""
     found = {f"{one['family']} {one['entry']}" for one in observation.output["findings"]}
     wanted = set(expected["findings"])
     missed, besides = sorted(wanted - found), sorted(found - wanted)
-    return Score("findings", float(found == wanted), f"missed {missed}, besides {besides}")
+    return [
+        Score("findings_missed", float(not missed), f"missed {missed}"),
+        Score("findings_besides", float(not besides), f"besides {besides}"),
+    ]
 
 
 @evaluator(reads=("schema_type",))
