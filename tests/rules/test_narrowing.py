@@ -34,6 +34,7 @@ hooks: {pre-commit: {max_seconds: 60}, pre-push: {max_cost_usd: 2}}
 """
 OTHER = "  travel: {paths: [skills/travel/**], target: command, options: {argv: [a]}}\n"
 WHOLE = AGENT + OTHER + REST
+SERVED = {"langgraph.json": '{"graphs": {}}'}
 
 NARROWER = {
     "an agent": AGENT + REST,
@@ -118,7 +119,7 @@ NO_MATTER = {
 
 def begin(retained: Bench) -> None:
     """Commit a guard.yaml with one of everything."""
-    plugin = {"evals/guard_plugin.py": "", "guard_plugin.py": ""}
+    plugin = {"evals/guard_plugin.py": "", "guard_plugin.py": "", **SERVED}
     files = {"guard.yaml": WHOLE, "skills/shared.md": "s\n", "skills/travel/x": "x\n", **plugin}
     files["evals/cases/travel.md"] = CASE_TEXT.replace("id: eur-taxi", "id: t\nagent: travel")
     files["evals/books.py"] = "\n"
@@ -159,7 +160,7 @@ def test_guard_yaml_that_guards_less_needs_a_trailer(retained: Bench, what: str)
 @pytest.mark.parametrize("what", [w for w in NARROWER if w != "an agent"])
 def test_guard_yaml_that_guards_more_needs_none(retained: Bench, what: str) -> None:
     files = {"guard.yaml": NARROWER[what], "skills/shared.md": "s\n", "skills/travel/x": "x\n"}
-    files["evals/guard_plugin.py"] = ""
+    files |= {"evals/guard_plugin.py": "", **SERVED}
     retained.repo.commit("chore: narrower", files, "--no-verify")
     assert retained.rules({"guard.yaml": WHOLE}, "chore: widen") == []
 
