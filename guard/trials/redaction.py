@@ -95,7 +95,8 @@ class Redactor:
             stderr=self.text(seen.stderr),
             output=self.any(seen.output),
             facts=self.any(seen.facts),
-            services=self.any(seen.services),
+            # By their names what they saw is found: a password may be the same word.
+            services={name: self.any(found) for name, found in seen.services.items()},
             argv=tuple(map(self.text, seen.argv)),
             tool_calls=calls
             and tuple(

@@ -67,8 +67,11 @@ def migration_globs(path: str, content: bytes | None) -> list[str]:
     return [path, *(f"{place}/**" for place in places if place != ".")]
 
 
-def digest_of(path: str, ground: Ground, version: int) -> str:
-    """Return what differs where a schema may. Raises `TargetError` without an alembic.ini."""
+def digest_of(path: str, ground: Ground, server: str) -> str:
+    """Return what differs where a schema may. Raises `TargetError` without an alembic.ini.
+
+    ``server``: whose it is, of which version.
+    """
     content = ground.read(path)
     if content is None:
         raise TargetError(f"{path} is not in the tree", f"git add {path}")
@@ -79,7 +82,7 @@ def digest_of(path: str, ground: Ground, version: int) -> str:
         for name, oid in files.items()
         if name == path or name.startswith(below) or name.endswith(_CODE)
     }
-    facts = [path, version, list(ground.python), sorted(of_schema.items())]
+    facts = [path, server, list(ground.python), sorted(of_schema.items())]
     return sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()
 
 

@@ -20,7 +20,8 @@ _MOMENT: Final = "YYYY-MM-DD HH24:MI:SS"
 
 def template_for(server: Server, path: str, ground: Ground) -> str:
     """Return the name of the migrated database. Raises `TargetError` where a migration fails."""
-    digest = digest_of(path, ground, server.version)
+    # Roles don't share: a database is no other role's to copy.
+    digest = digest_of(path, ground, f"{server.login.user} {server.version}")
     with server.building:
         if digest in server.broken:
             raise TargetError(server.broken[digest])

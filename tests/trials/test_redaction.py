@@ -38,6 +38,12 @@ def test_further_secrets_may_share_a_name() -> None:
     )
 
 
+def test_a_service_keeps_its_name_though_that_is_a_secret() -> None:
+    seen = Observation(services={"postgres": {"rows": [["postgres"]]}})
+    redacted = Redactor({"KEY": "postgres"}).observation(seen)
+    assert redacted.services == {"postgres": {"rows": [["[redacted KEY]"]]}}
+
+
 def test_the_form_inside_json_is_redacted_too() -> None:
     assert Redactor({"KEY": SECRET}).text('{"a": "top \\"secret\\"\\nline"}') == (
         '{"a": "[redacted KEY]"}'

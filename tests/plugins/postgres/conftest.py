@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +16,11 @@ import psycopg
 import pytest
 
 from guard.plugin import Ground, Provided
+from guard_postgres.connections import connect, new_token
 from guard_postgres.databases import provide_database
 from guard_postgres.embedded import Embedded
-from guard_postgres.servers import URL, Server, close_server, current_server
+from guard_postgres.servers import URL, Server, close_server, current_server, login_of
+from guard_postgres.sweeping import drop_database
 from tests.plugins.postgres.trees import Tree
 
 #: Read now: each test begins without the user's variables.
@@ -33,12 +36,29 @@ def own_server() -> Iterator[Embedded]:
 
 
 @pytest.fixture(scope="session")
-def url(request: pytest.FixtureRequest) -> str:
-    """The URL of a server that is there already."""
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server that is there already, for a role of these tests' own.
+
+    What that role owns nobody else makes: several of these run at once on one server.
+    """
     if NAMED:
-        return NAMED
-    server: Embedded = request.getfixturevalue("own_server")
-    return server.admin.url("postgres")
+        admin, database = login_of(NAMED)
+    else:
+        server: Embedded = request.getfixturevalue("own_server")
+        admin, database = server.admin, "postgres"
+    login = admin._replace(user=f"guard_test_{new_token()}", password=secrets.token_hex(12))
+    with connect(admin, database) as connection:
+        connection.execute(
+            f"create role {login.user} login createdb password '{login.password}'".encode()
+        )
+        connection.execute(f"grant connect on database {database} to {login.user}".encode())
+    yield login.url(database)
+    close_server()
+    with connect(admin, database) as connection:
+        owned = "select datname from pg_database where pg_get_userbyid(datdba) = %s"
+        for (name,) in connection.execute(owned, (login.user,)).fetchall():
+            drop_database(connection, str(name))
+        connection.execute(f"drop owned by {login.user}; drop role {login.user}".encode())
 
 
 @pytest.fixture
@@ -46,12 +66,6 @@ def server(url: str, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The server as guard finds it."""
     monkeypatch.setenv(URL, url)
     return current_server()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def left_at_the_end() -> Iterator[None]:
-    yield
-    close_server()
 
 
 @pytest.fixture
@@ -107,6 +121,7 @@ def databases_of(url: str) -> set[str]:
     """Return the databases of a server that guard made for trials."""
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute(
-            "select datname from pg_database where datname ~ '^guard_[0-9a-f]'"
+            "select datname from pg_database where datname ~ '^guard_[0-9a-f]{12}_' "
+            "and pg_get_userbyid(datdba) = current_user"
         )
         return {str(name) for (name,) in found}

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def ends(condition: Callable[[], bool]) -> bool:
 
 
 @contextmanager
-def guard_with_server(first: str = "") -> Iterator[tuple[subprocess.Popen[str], str, int]]:
+def guard_with_server(first: str = "") -> Generator[tuple[subprocess.Popen[str], str, int]]:
     """Start a guard with a server; yield its process, the server's folder and its process."""
     env = {
         "PATH": os.environ["PATH"],

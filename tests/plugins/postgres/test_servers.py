@@ -126,6 +126,7 @@ def test_what_programs_are_told() -> None:
 # Life -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_of_its_own_that_dies_is_an_error_and_the_next_trial_has_another(
     databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,11 +220,10 @@ def test_the_templates_that_were_used_last_are_kept(
     databases: Databases, server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def templates() -> list[str]:
+        mine = "starts_with(datname, %s) and pg_get_userbyid(datdba) = current_user"
         with psycopg.connect(url, autocommit=True) as connection:
-            found = connection.execute(
-                "select datname from pg_database where starts_with(datname, %s)", (TEMPLATE,)
-            )
-            return [str(name) for (name,) in found]
+            query = f"select datname from pg_database where {mine}".encode()
+            return [str(name) for (name,) in connection.execute(query, (TEMPLATE,))]
 
     with databases():
         pass
