@@ -101,7 +101,7 @@ def test_a_rule_that_is_gone_fails_its_case_and_a_gap_that_is_closed_says_so(
     assert f"{mended} XPASS" in done.out
     assert f"{broken} FAIL" in done.out
     # Both what it said and what it wrote, which is counted in the database.
-    assert "refusals: refused by [], not ['balance']" in done.out
+    assert "refusals: [], not ['balance']" in done.out
     assert "rows: select count(*) from entries gave 1, not 0" in done.out
 
 

@@ -16,16 +16,19 @@ AMOUNT = re.compile(r"(?<![\d.,-])-?\d[\d ., ]*[.,]\d\d(?!\d)")
 @evaluator(reads=("refusals",))
 def refusals(observation: Observation, expected: Expectations) -> Score:
     """Compare the rules that refused an entry, in any order."""
-    broken = sorted(one["rule"] for one in observation.output["refusals"])
-    wanted = sorted(expected["refusals"])
-    return Score("refusals", float(broken == wanted), f"refused by {broken}, not {wanted}")
+    told = _told(observation, "refusals")
+    broken = None if told is None else sorted(one["rule"] for one in told)
+    return _compare("refusals", broken, sorted(expected["refusals"]))
 
 
 @evaluator(reads=("findings",), writes=("findings_missed", "findings_besides"))
 def findings(observation: Observation, expected: Expectations) -> list[Score]:
     """Compare an audit's findings: to miss one is another fault than to cry wolf."""
-    found = {f"{one['family']} {one['entry']}" for one in observation.output["findings"]}
+    told = _told(observation, "findings")
     wanted = set(expected["findings"])
+    if told is None:
+        return [Score(key, 0.0, "no report") for key in ("findings_missed", "findings_besides")]
+    found = {f"{one['family']} {one['entry']}" for one in told}
     missed, besides = sorted(wanted - found), sorted(found - wanted)
     return [
         Score("findings_missed", float(not missed), f"missed {missed}"),
@@ -36,17 +39,17 @@ def findings(observation: Observation, expected: Expectations) -> list[Score]:
 @evaluator(reads=("schema_type",))
 def schema_type(observation: Observation, expected: Expectations) -> Score:
     """Compare the proposed type; null stands for none."""
-    found, wanted = observation.output["schema_type"], expected["schema_type"]
-    return Score("schema_type", float(found == wanted), f"proposed {found}, not {wanted}")
+    proposed = _told(observation, "schema_type", "no answer")
+    return _compare("schema_type", proposed, expected["schema_type"])
 
 
 @evaluator(reads=("proposals",))
 def proposals(observation: Observation, expected: Expectations) -> Score:
     """Compare what is proposed on the fields that the case states, as a ratio of them."""
-    found: list[dict[str, Any]] = observation.output["proposals"]
+    found: list[dict[str, Any]] | None = _told(observation, "proposals")
     wanted: list[dict[str, Any]] = expected["proposals"]
-    if len(found) != len(wanted):
-        return Score("proposals", 0.0, f"{len(found)} proposed, not {len(wanted)}")
+    if found is None or len(found) != len(wanted):
+        return Score("proposals", 0.0, f"{found} proposed, not {len(wanted)}")
     pairs = [
         (one, key, value)
         for one, want in zip(found, wanted, strict=True)
@@ -85,6 +88,18 @@ def queued(observation: Observation, expected: Expectations) -> Score:
     ]
     held = len(messages) == expected["queued"] and not lost
     return Score("queued", float(held), f"{len(messages)} wait; without a paper: {lost}")
+
+
+def _told(observation: Observation, name: str, missing: Any = None) -> Any:
+    """Return a value of the graph's final state: one that isn't there is no empty one."""
+    state: Any = observation.output
+    return state.get(name, missing) if isinstance(state, dict) else missing
+
+
+def _compare(key: str, found: object, wanted: object) -> Score:
+    """Score whether two are the same, with both in the reason where they aren't."""
+    said = f"{found}" if found == wanted else f"{found}, not {wanted}"
+    return Score(key, float(found == wanted), said)
 
 
 def _queued(observation: Observation) -> list[dict[str, Any]]:

@@ -17,9 +17,24 @@ from ledger.books.chain import GENESIS, seal  # noqa: E402  # found by the line 
 from ledger.books.entry import Entry  # noqa: E402
 from ledger.drafting import Event, draft  # noqa: E402
 
-PAPIR = {"party": "Norsk Papir & Kontor AS", "document": "NPK-20417", "net": 11_704_00}
-PAID = {**PAPIR, "kind": "payment", "net": 14_630_00, "vat": "none", "prepared_by": "cy"}
-TAXI = {"party": "Bergen Taxi SA", "document": "88213-5", "net": 402_68, "vat": "none"}
+PAPIR: dict[str, Any] = {
+    "party": "Norsk Papir & Kontor AS",
+    "document": "NPK-20417",
+    "net": 11_704_00,
+}
+PAID: dict[str, Any] = {
+    **PAPIR,
+    "kind": "payment",
+    "net": 14_630_00,
+    "vat": "none",
+    "prepared_by": "cy",
+}
+TAXI: dict[str, Any] = {
+    "party": "Bergen Taxi SA",
+    "document": "88213-5",
+    "net": 402_68,
+    "vat": "none",
+}
 
 
 def book(key: str, day: int, approved_by: str | None = None, **event: Any) -> Entry:
