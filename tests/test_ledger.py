@@ -23,7 +23,8 @@ from tests.servers.anthropic import Scripted, Step, scripted_server
 from tests.test_examples import lay_example
 
 LEDGER = ROOT / "examples" / "ledger"
-pytestmark = pytest.mark.slow
+# Dozens of graphs are imported and run: on a machine that is busy with others that takes its time.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 #: Read now: each test begins without the user's variables.
 NAMED = os.environ.get(URL, "")
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-scripted"}
