@@ -70,6 +70,7 @@ _KEYS: dict[str, Check] = {
     "one_of": list_of(json_value, least=1),
 }
 
+
 def wrong_item(value: Any) -> str | None:
     """Return what is wrong with one item of `output`, in one sentence, or None."""
     return sentence_of(mapping(_KEYS))("", value)

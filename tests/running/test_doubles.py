@@ -7,7 +7,7 @@ from typing import Any
 from tests.conftest import ScratchRepo
 from tests.guard_command import CLERK, GuardCommand, case, config
 
-TARGET = '''\
+TARGET = """\
 from guard.plugin import Fingerprint, Observation, Option, StorageDouble, Target, hookimpl
 
 from .outbox import Outbox
@@ -31,7 +31,7 @@ def guard_targets():
 @hookimpl
 def guard_storage_doubles():
     return [StorageDouble("outbox", "shop.post:Outbox", Outbox, "no letter is sent")]
-'''
+"""
 OUTBOX = "class Outbox:\n    pass\n"
 
 
