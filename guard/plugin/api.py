@@ -134,7 +134,7 @@ class Target(NamedTuple):
     live: bool = True
     """False for an endpoint that isn't the provider's own."""
     prerequisites: tuple[str, ...] = ()
-    fingerprint: Callable[..., Fingerprint] = lambda options: Fingerprint()
+    fingerprint: Callable[..., Fingerprint] = lambda *_: Fingerprint()
     """Given the agent's options, and the `Host` where it takes a parameter ``host``. Must not
     run the agent."""
     verify: Callable[[Agent, Mapping[str, Any], Project], str | None] = (
