@@ -4,7 +4,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= 2
+# One more than CI has cores: tests wait for programs.
+JOBS ?= 3
 
 .PHONY: demo test lint types bench clean
 

@@ -18,7 +18,7 @@ from guard.wording.units import count, duration, money
 SHOWN_LINES: Final = 60
 SHOWN_CALLS: Final = 40
 SHOWN_INPUT: Final = 120
-#: Characters of what a prerequisite saw.
+#: Characters of what a prerequisite saw, and of a structured output.
 SHOWN_FOUND: Final = 600
 
 
@@ -106,11 +106,23 @@ def _changed(trial: TrialResult) -> list[str]:
 def _said(trial: TrialResult) -> list[str]:
     seen = trial.observation
     lines = _text(seen.reply)
+    if seen.output is not None and not _is_its_text(seen.reply, seen.output):
+        lines.append(f"output: {one_line(_json(seen.output), SHOWN_FOUND)}")
+    if seen.facts:
+        lines.append(f"facts: {one_line(_json(seen.facts), SHOWN_FOUND)}")
     if seen.stdout.strip() and seen.stdout.strip() != seen.reply.strip():
         lines += ["standard output:", *_text(seen.stdout)]
     if seen.stderr.strip():
         lines += ["standard error:", *_text(seen.stderr)]
     return lines or ["nothing"]
+
+
+def _is_its_text(reply: str, output: Any) -> bool:
+    """Tell whether a reply is the structured output itself."""
+    try:
+        return bool(json.loads(reply) == output)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _found(trial: TrialResult) -> list[str]:

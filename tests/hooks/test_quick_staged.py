@@ -25,7 +25,7 @@ NAMING = case("greets", "say hello", "given: {files: {note.txt: {from: README.md
 @pytest.mark.parametrize(
     "files",
     [
-        {"guard.yaml": CONFIG + "served: [README.md]\n"},
+        {"guard.yaml": CONFIG + "    depends: [README.md]\n"},
         {TALK_CASE: NAMING},
         {TALK: GOOD_TALK + "Again.\n"},
         {"evals/talk/other.md": case("other", "say hello")},

@@ -91,6 +91,14 @@ def test_loaded_used_and_left_running_are_said() -> None:
     assert "loaded, and not used" in show_trial(unused, CASE)
 
 
+def test_a_structured_output_and_facts_are_said_once() -> None:
+    seen = Observation(output={"status": "posted"}, facts={"paused": False})
+    text = show_trial(TrialResult("a", 1, "PASS", observation=seen))
+    assert 'said\n  output: {"status": "posted"}\n  facts: {"paused": false}\n' in text
+    same = seen._replace(reply='{ "status": "posted" }')
+    assert "output:" not in show_trial(TrialResult("a", 1, "PASS", observation=same))
+
+
 def test_an_excused_key_is_marked() -> None:
     excused = TRIAL._replace(verdict="XFAIL", excused=("no_changes",))
     assert "no_changes 0, excused by a baseline: 1 file" in show_trial(excused, CASE)
