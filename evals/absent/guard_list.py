@@ -1,0 +1,1 @@
+"""Stands for an adapter that an older state of guard does not have, though it is installed."""
