@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from typing import Any, NamedTuple
+
+from tests.servers.loopback import served
 
 MODEL = "claude-haiku-4-5-20251001"
 USAGE = {"input_tokens": 1000, "output_tokens": 100}
@@ -93,22 +95,10 @@ def shown_reply(request: Mapping[str, Any]) -> str:
     return "\n".join(line.removeprefix("| ") for line in lines)
 
 
-@contextmanager
-def scripted_server() -> Generator[Scripted]:
+def scripted_server() -> AbstractContextManager[Scripted]:
     """Serve until the end of the block."""
     scripted = Scripted()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(scripted))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    scripted.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield scripted
-    finally:
-        scripted.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return served(scripted, _handler_of(scripted))
 
 
 def _handler_of(scripted: Scripted) -> type[BaseHTTPRequestHandler]:

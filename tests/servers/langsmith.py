@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from copy import deepcopy
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
+
+from tests.servers.loopback import served
 
 KEY = "lsv2_pt_scripted0123456789"
 TENANT = "11111111-2222-4333-8444-555555555555"
@@ -245,22 +247,10 @@ def _times() -> dict[str, str]:
     return {"created_at": _now(), "modified_at": _now()}
 
 
-@contextmanager
-def langsmith_server() -> Generator[LangSmith]:
+def langsmith_server() -> AbstractContextManager[LangSmith]:
     """Serve until the end of the block."""
     state = LangSmith()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(state))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield state
-    finally:
-        state.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return served(state, _handler_of(state))
 
 
 def _handler_of(state: LangSmith) -> type[BaseHTTPRequestHandler]:
