@@ -173,7 +173,7 @@ def test_resume_repeats_no_failure_that_was_judged(
 def test_a_signal_ends_everything_at_once_with_130(
     repo: ScratchRepo, guard: GuardCommand, tmp_path: Path, runs: Path, number: signal.Signals
 ) -> None:
-    mark, seconds = tmp_path / "mark", str(424240 + number)
+    mark, seconds = tmp_path / "mark", f"{os.getpid()}424{number.value}"
     script = f"trap '' INT TERM HUP; sleep {seconds} & touch {mark}; wait; sleep {seconds}"
     repo.commit("feat: clerk", {**config(), **cases({"one": script, "two": script}, trials=2)})
     running = guard.start("run", "--jobs", "2")
@@ -197,7 +197,7 @@ def test_a_signal_ends_a_run_whose_programs_stop_their_parent(
     again: str,
     number: signal.Signals,
 ) -> None:
-    mark, seconds = tmp_path / "mark", str(454540 + number)
+    mark, seconds = tmp_path / "mark", f"{os.getpid()}454{number.value}"
     script = f"{again}kill -STOP $PPID; touch {mark}; sleep {seconds}"
     repo.commit("feat: clerk", {**config(), **case(script, trials=1)})
     running = guard.start("run")

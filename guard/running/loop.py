@@ -10,7 +10,7 @@ from guard.model import FAIL
 from guard.results import TrialResult
 from guard.running.budget import Budget
 from guard.running.series import Series
-from guard.trials.stopping import stop_everything, stopped_by_signals
+from guard.trials.stopping import LOOK_SECONDS, stop_everything, stopped_by_signals
 from guard.trials.trial import run_trial
 
 
@@ -43,7 +43,7 @@ class Loop:
         with stopped_by_signals(), ThreadPoolExecutor(self.jobs, "trial") as pool:
             try:
                 while self._fill(pool):
-                    done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+                    done, _ = wait(self._pending, LOOK_SECONDS, FIRST_COMPLETED)
                     taken = [(self._pending.pop(future), future.result()) for future in done]
                     finished = [series for series, result in taken if self._ends(series, result)]
                     # The slot works on while its last result is written down.

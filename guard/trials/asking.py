@@ -24,8 +24,6 @@ T = TypeVar("T")
 
 #: Seconds that an evaluator has at least: what a quick case left behind may be slow to grade.
 LEAST: Final = 10.0
-#: How often to look, in seconds, whether the clock goes on that stood still.
-LOOK: Final = 1.0
 
 
 class Asking(Generic[T]):
@@ -102,14 +100,14 @@ class Asking(Generic[T]):
             self._since = time.monotonic()
 
     def _wait(self) -> bool:
-        while not self._done.wait(max(self._left(), 0)):
+        while not self._done.wait(min(max(self._left(), 0), stopping.LOOK_SECONDS)):
             if self._left() <= 0:
                 return False
         return True
 
     def _left(self) -> float:
         since = self._since
-        return LOOK if since is None else since + self.seconds - time.monotonic()
+        return stopping.LOOK_SECONDS if since is None else since + self.seconds - time.monotonic()
 
     def _call(self, function: Callable[[], T]) -> None:
         note_heard()

@@ -7,9 +7,12 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Protocol
+from typing import Final, Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: Seconds that the main thread may wait at a time: a signal that comes just before it begins is
+#: noted, and doesn't wake it.
+LOOK_SECONDS: Final = 0.5
 
 
 class Stoppable(Protocol):

@@ -126,6 +126,10 @@ def test_counter_examples_are_bounded_too() -> None:
 
 
 LOOPING = """
+import signal, sys, threading
+# To a thread that begins to wait just then a signal is as to one that blocks it.
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, map(int, sys.argv[1:]))
 from guard.trials.asking import Asking
 def loop():
     print("loops", flush=True)
@@ -138,9 +142,10 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.parametrize("blocked", [[], ["2", "15"]], ids=["in time", "just then"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_waiting(number: signal.Signals) -> None:
-    argv = [sys.executable, "-P", "-c", LOOPING]
+def test_an_interrupt_ends_the_waiting(number: signal.Signals, blocked: list[str]) -> None:
+    argv = [sys.executable, "-P", "-c", LOOPING, *blocked]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "loops\n"
