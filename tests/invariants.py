@@ -14,18 +14,28 @@ from tests.scratch_repo import ScratchRepo
 IGNORED = ("guard", "COMMIT_EDITMSG", "MERGE_MSG", "logs", "objects", "ORIG_HEAD")
 
 
+#: Of a worktree's own folder, what says where it is and on which commit.
+OF_WORKTREES = ("HEAD", "gitdir", "commondir", "locked")
+
+
 def snapshot_state(repo: ScratchRepo) -> dict[str, str]:
-    """Return all of a repository that belongs to its user, as name → text or digest."""
-    index, head, config, folder = _git_paths(repo, "index", "HEAD", "config", ".")
+    """Return all of a repository that belongs to its user, as name → text or digest.
+
+    Read from the files alone: it is asked around each hook of each test, and a git process for
+    every line of it took longer than the hooks. An object never changes: by its name and size
+    it is the one that it was.
+    """
+    common, index, head, config, folder, objects, *stores = _git_paths(
+        repo, "index", "HEAD", "config", ".", "objects", "refs", "packed-refs", "reftable"
+    )
     return {
         "index": _digest(index),
         "HEAD": head.read_text(),
-        "refs": repo.git("for-each-ref"),
+        "refs": "\n".join(line for store in stores for line in _contents(store)),
         "config": _digest(config),
-        "worktrees": repo.git("worktree", "list", "--porcelain"),
-        "stashes": repo.git("stash", "list"),
-        "objects": repo.git("count-objects", "--verbose"),
-        "fsck": repo.git("fsck", "--strict", check=False),
+        "worktrees": "\n".join((_digest(common / "HEAD"), *_worktrees(common / "worktrees"))),
+        "stashes": _digest(common / "logs" / "refs" / "stash"),
+        "objects": "\n".join(_sizes(objects)),
         "files": "\n".join(_files(repo.root)),
         "git directory": "\n".join(_names(folder)),
     }
@@ -42,13 +52,35 @@ def unchanged(repo: ScratchRepo) -> Generator[None]:
 
 
 def _git_paths(repo: ScratchRepo, *names: str) -> list[Path]:
+    """Return the folder that all worktrees share, and what git names so."""
     asked = [word for name in names for word in ("--git-path", name)]
-    found = repo.git("rev-parse", "--path-format=absolute", *asked)
+    found = repo.git("rev-parse", "--path-format=absolute", "--git-common-dir", *asked)
     return [Path(path) for path in found.removesuffix("\n").split("\n")]
 
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "none"
+
+
+def _contents(path: Path) -> Iterator[str]:
+    """Yield each file below a path, or the path itself, with a digest of what it holds."""
+    if path.is_file():
+        yield f"{path} {_digest(path)}"
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            yield f"{folder}/{name} {_digest(Path(folder, name))}"
+
+
+def _worktrees(folder: Path) -> Iterator[str]:
+    for line in _contents(folder):
+        if line.rpartition(" ")[0].rpartition("/")[2] in OF_WORKTREES:
+            yield line
+
+
+def _sizes(path: Path) -> Iterator[str]:
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            yield f"{folder}/{name} {os.stat(os.path.join(folder, name)).st_size}"
 
 
 def _names(folder: Path) -> list[str]:

@@ -411,7 +411,8 @@ def sleepers(seconds: str) -> Iterator[psutil.Process]:
 
 def kill_hook(git: psutil.Process, number: int) -> None:
     hooks = [p for p in git.children(recursive=True) if "pre-commit" in p.cmdline()[-1:]]
-    hooks[-1].send_signal(number)
+    # What it is just starting looks like it for a moment.
+    min(hooks, key=psutil.Process.create_time).send_signal(number)
 
 
 def kill_git(git: psutil.Process, number: int) -> None:

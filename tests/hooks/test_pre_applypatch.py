@@ -99,12 +99,13 @@ def test_the_case_is_added_and_it_goes_on(mailed: Installed, tmp_path: Path) -> 
 def test_abort_leaves_all_as_it_was(mailed: Installed, tmp_path: Path) -> None:
     patch = mail(mailed, tmp_path / "p", "fix(talk): mean it", {TALK: BETTER_TALK})
     mailed.write({"notes.txt": "mine\n"})
-    kept = ("HEAD", "refs", "config", "worktrees", "stashes", "fsck")
-    before = snapshot_state(mailed)
+    kept = ("HEAD", "refs", "config", "worktrees", "stashes")
+    before, sound = snapshot_state(mailed), mailed.git("fsck", "--strict")
     assert apply(mailed, str(patch)).returncode != 0
     mailed.git("am", "--abort")
     after = snapshot_state(mailed)
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    assert mailed.git("fsck", "--strict") == sound
     assert mailed.git("status", "--porcelain") == "?? notes.txt\n"
     assert not (mailed.root / ".git/rebase-apply").exists()
 
